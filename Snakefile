@@ -41,7 +41,7 @@ from copycost.config.cells import (
 from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
-from copycost.records.aside import ASIDE
+from copycost.records.files import ASIDE
 from copycost.snakefile import before_run, console_summary, chapters, dependencies
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
 from copycost.snakefile.jobs import OF_THIS_HOST

@@ -11,7 +11,7 @@ from copycost.analysis.finding import Finding, of, read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import compare, summarise
 from copycost.figures import FIGURES
-from copycost.records.aside import aside_facts
+from copycost.records.files import aside_facts
 from copycost.report.environment import make_environment
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts

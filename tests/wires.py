@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.config.testbeds import is_wire
-from copycost.records.machine_windows import machine_columns
+from copycost.records.cpu_attribution import machine_columns
 
 # of a byte's cost to a process: what its machine as a whole takes, and interrupts and softirqs
 WHOLE, SOFTIRQ = 1.5, 0.3

@@ -19,10 +19,10 @@ from copycost.config.settings import Settings
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
-from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic, Verdict
+from copycost.hosts.side import Side
+from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic
 from copycost.measure.repetition import Task, measure_repetition
-from copycost.observers.loss_counters import LossCounters
+from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
@@ -58,8 +58,8 @@ class Diary(WindowObserver):
     def prepare(self, testbed: Testbed) -> None:
         self._note("prepare")
 
-    def around(self, side: SideName, launch: Launch) -> Launch:
-        self._note(f"around {side}")
+    def around(self, party: str, launch: Launch) -> Launch:
+        self._note(f"around {party}")
         return launch
 
     def attach(self, sides: Sequence[Side]) -> None:
@@ -190,7 +190,7 @@ class Missing:
             yield traffic
             if not self._missed:
                 self._missed = True
-                raise MissedWindow(Verdict("failed", "nothing arrived in the window", "none"))
+                raise MissedWindow("nothing arrived in the window", "none")
 
 
 def test_a_missed_window_leaves_nothing_to_the_next_one(tmp_path: Path) -> None:

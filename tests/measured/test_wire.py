@@ -31,7 +31,7 @@ from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message
 from copycost.hosts.side import SIDES
 from copycost.hosts.ssh.host import SshHost
-from copycost.observers.loss_counters import LossCounters
+from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row

@@ -14,7 +14,7 @@ from sshd import AHEAD_S, Peer
 from copycost.config.cells import Cell
 from copycost.doctor.findings_wire import judge_wire
 from copycost.hosts.local import LocalHost
-from copycost.observers.loss_counters import LossCounters
+from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.derive import derive_row
 from copycost.studies.datagrams import records as datagrams

@@ -26,16 +26,18 @@ from copycost.hosts.processes import (
     ticks_of,
 )
 from copycost.measure.drivers.iperf3.driver import listening_ports
-from copycost.measure.drivers.iperf3.output import intervals_of, parse_json, udp_totals
-from copycost.observers.kernel_counters import device_counts, snapshot_of, snmp_counts
-from copycost.observers.loss_counters import (
+from copycost.measure.drivers.iperf3.tool import intervals_of, parse_json, udp_totals
+from copycost.observers.kernel_counters import (
+    devices_in,
     parse_devices,
     parse_switch,
+    snapshot_of,
+    snmp_counts,
     waiting_bytes,
 )
-from copycost.observers.sampling_access import is_privileged
-from copycost.perf.output import parse_perf
-from copycost.perf.script import read_samples
+from copycost.observers.sampler import is_privileged
+from copycost.perf.counts import parse_perf
+from copycost.perf.stacks import read_samples
 from copycost.snakefile.slurm import nodes_in, systems_in
 from copycost.testbeds.drop_hook import parse_counters
 from tests.mutations import mutated_texts, mutated_trees
@@ -71,7 +73,7 @@ def iperf3(text: str) -> None:
 PARSERS: list[tuple[str, Callable[[str], object]]] = [
     ("proc/stat", lambda text: cpu_times(text, 1, 100, 2)),
     ("proc/net/snmp", lambda text: snmp_counts(text, "Udp", "Ip")),
-    ("proc/net/dev", lambda text: device_counts(text, "eth8")),
+    ("proc/net/dev", devices_in),
     ("proc/net/dev", parse_devices),
     ("proc/net/dev", parse_switch),
     ("proc/net/softnet_stat", softnet),

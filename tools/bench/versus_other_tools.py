@@ -13,12 +13,12 @@ from copycost.checkout import ROOT
 from copycost.config.cells import Cell
 from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.settings import Mode, Settings
-from copycost.errors import HostError
+from copycost.errors import HostError, WithRemedy
 from copycost.hosts.placement import Placement, place
 from copycost.hosts.side import SIDES
-from copycost.measure.bench import HeldHost, locked_host
 from copycost.measure.drivers.programs.driver import Programs
-from copycost.measure.drivers.protocol import NoMeasurement, Payload, Setup
+from copycost.measure.drivers.protocol import Payload, Setup
+from copycost.measure.held_host import HeldHost, locked_host
 from copycost.testbeds.testbed import Testbed, open_testbed
 from copycost.wording.numbers import format_size
 from tools.bench.iperf3_sockperf import Stream, iperf_rate, sockperf_median_ns
@@ -74,8 +74,8 @@ class Bench:
                 traffic.watch_until(window.start_ns, "window")
                 traffic.watch_until(window.end_ns, "drain")
                 return traffic.finish()
-        except NoMeasurement as error:
-            raise HostError(f"bench: {name} failed: {error.verdict.reason}") from error
+        except WithRemedy as error:
+            raise HostError(f"bench: {name} failed: {error.reason}") from error
 
     def in_rounds(
         self, contenders: Mapping[str, Callable[[], float]], first: int, end: int

@@ -6,7 +6,6 @@ from pathlib import Path
 from copycost.config.cells import Cell
 from copycost.config.simulated import Counting
 from copycost.config.structure import from_plain
-from copycost.measure.usable import measure_usable
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.simulated.cell import count_cell
@@ -27,4 +26,4 @@ count = partial(
     Path(given.plugin),
     Path(given.guest),
 )
-measure_usable(path, count, lambda _: None, SIMULATED)
+SIMULATED.kind.write(SIMULATED.measured(path, count, lambda _: None), path)

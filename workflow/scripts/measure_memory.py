@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 from copycost.config.settings import AUTO
-from copycost.measure.usable import measure_usable
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import say
@@ -19,5 +18,7 @@ measure = partial(
     read_json(snakemake.input.host),
     sender_cpus=None if cpus == AUTO else [int(cpu) for cpu in cpus],
 )
-record = measure_usable(Path(snakemake.output.memory), measure, lambda _: None, MEMORY)
+path = Path(snakemake.output.memory)
+record = MEMORY.measured(path, measure, lambda _: None)
+MEMORY.kind.write(record, path)
 say(f"memory floor: {record['status']}" + (f": {record['reason']}" if record["reason"] else ""))

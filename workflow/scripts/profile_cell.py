@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from copycost.measure.usable import measure_usable
 from copycost.records.reading import REPETITIONS
 from copycost.records.record import Record
 from copycost.snakefile.describe_repetition import line_of
@@ -25,5 +24,6 @@ def profile() -> Record:
     return profiled.record
 
 
-record = measure_usable(Path(output.record), profile, runs_of, REPETITIONS)
+record = REPETITIONS.measured(Path(output.record), profile, runs_of)
+REPETITIONS.kind.write(record, Path(output.record))
 say(count_in(line_of(record)))

@@ -4,9 +4,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from copycost.measure.bench import bench_for
+from copycost.measure.held_host import locked_host
 from copycost.measure.repetition import measure_repetition
-from copycost.measure.usable import usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
@@ -18,10 +17,10 @@ log_to_file(snakemake.log[0])
 path, params = snakemake.output.record, snakemake.params
 task = task_of(snakemake.input, path, params.settings, params.reference)
 records = []
-with bench_for(task.cell) as bench:
+with locked_host(task.cell.path) as held:
     for number in range(params.repetitions):
         cell = replace(task.cell, rep=task.cell.rep + number)
-        measure = partial(measure_repetition, replace(task, cell=cell), bench)
-        records.append(usable(Path(cell.path), measure, row_of_grid, REPETITIONS))
+        measure = partial(measure_repetition, replace(task, cell=cell), held)
+        records.append(REPETITIONS.measured(Path(cell.path), measure, row_of_grid))
         say(count_in(line_of(records[-1])))
 REPETITIONS.kind.write(records if len(records) > 1 else records[0], Path(path))

@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from copycost.measure.usable import measure_usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
@@ -13,12 +12,13 @@ from copycost.studies.cpu_budget import records as cpu_budget
 from copycost.studies.datagrams import records as datagrams
 
 log_to_file(snakemake.log[0])
-path = snakemake.output.record
-task = task_of(snakemake.input, path, snakemake.params.settings)
+path = Path(snakemake.output.record)
+task = task_of(snakemake.input, str(path), snakemake.params.settings)
 measure, row_of = {
     "cpu_budget": (cpu_budget.measure_budget, cpu_budget.row_of),
     "datagrams": (datagrams.measure_datagrams, datagrams.row_of),
 }[task.cell.study]
 check = partial(row_of, cell=task.cell)
-record = measure_usable(Path(path), partial(measure, task), check, REPETITIONS)
+record = REPETITIONS.measured(path, partial(measure, task), check)
+REPETITIONS.kind.write(record, path)
 say(count_in(line_of(record)))

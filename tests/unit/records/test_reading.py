@@ -1,7 +1,8 @@
 """What no machine can give is refused, what is odd is not; a record costs no more than itself."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,9 +12,9 @@ from sample_records import sample_record
 from copycost.config.cells import Cell
 from copycost.errors import DataError
 from copycost.records import files, table
-from copycost.records.aside import LOST
 from copycost.records.derive import derive_row
-from copycost.records.reading import UNUSABLE, foreign_files, read_all
+from copycost.records.files import LOST
+from copycost.records.reading import REPETITIONS, UNUSABLE, foreign_files, read_all
 from copycost.records.record import Record, check_record, load_record, read_record, write_record
 from copycost.records.table import collect_tables, make_table, read_table
 from tests.mutations import mutated_texts, mutated_trees
@@ -39,13 +40,18 @@ def windowless(record: dict[str, Any]) -> None:
     window["end_ns"] = window["half_ns"] = window["start_ns"]
 
 
+def no_count(record: dict[str, Any]) -> None:
+    record["observed"]["perf_stat"]["sender"]["events"]["cycles"]["value"] = "many"
+
+
 CYCLES = ("observed", "perf_stat", "sender", "events", "cycles", "value")
+TOO_MANY = scaled("driver", "receiver", "total", "bytes", by=3)
 
 
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (scaled("driver", "receiver", "total", "bytes", by=3), "4718592000 bytes were received"),
+        (TOO_MANY, "4718592000 bytes were received"),
         (scaled(*CYCLES, by=float("inf")), "sender_cycles is inf, which cannot be"),
         (windowless, "the receiver's window lasts 0 ns"),
         (scaled("driver", "sender", "zero_copy", "copied", by=2), "zc_copied_share is 1.5, which"),
@@ -62,17 +68,10 @@ def test_what_no_machine_can_give_is_refused(
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        # waited for a CPU between the look at one clock and at the other
-        scaled("driver", "sender", "process", "cpu_ns", by=1.5),
-        scaled("observed", "perf_stat", "sender", "events", "task_clock_ns", "value", by=3),
-    ],
-)
-def test_what_is_odd_is_a_row_like_any_other(odd: Callable[[dict[str, Any]], None]) -> None:
+def test_what_is_odd_is_a_row_like_any_other() -> None:
     record = sample_record()
-    odd(record)
+    # waited for a CPU between the look at one clock and at the other
+    scaled("driver", "sender", "process", "cpu_ns", by=1.5)(record)
     assert make_table([derive_row(cast("Record", record))])["status"].tolist() == ["measured"]
 
 
@@ -81,14 +80,6 @@ def saved(folder: Path, record: dict[str, Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_record(cast("Record", record), path)
     return path
-
-
-def of_another_host(path: Path) -> None:
-    write_record(cast("Record", sample_record(rep=1, host_digest="c" * 64)), path)
-
-
-def of_another_cell(path: Path) -> None:
-    write_record(cast("Record", sample_record(rep=9)), path)
 
 
 def that_cannot_be(path: Path) -> None:
@@ -103,8 +94,11 @@ def that_cannot_be(path: Path) -> None:
         (lambda path: path.write_text(path.read_text()[:800]), "line 38: Unterminated string"),
         (lambda path: path.write_text(path.read_text().replace("cubic", "bbr")), "was changed"),
         (lambda path: path.write_bytes(b"\x89PNG"), "is not UTF-8"),
-        (of_another_host, "another host, or another state of this one"),
-        (of_another_cell, "another repetition (rep=9)"),
+        (
+            lambda path: write_record(sample_record(rep=1, host_digest="c" * 64), path),
+            "another host, or another state of this one",
+        ),
+        (lambda path: write_record(sample_record(rep=9), path), "another repetition (rep=9)"),
         (that_cannot_be, "the receiver's window lasts 0 ns"),
         (Path.unlink, "No such file"),
     ],
@@ -179,8 +173,8 @@ def test_what_a_step_cannot_read_is_noted_to_be_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted: list[Path] = []
-    monkeypatch.setattr(files, "unread", noted)
-    monkeypatch.setattr(table, "unread", noted)
+    for module in (files, table):
+        monkeypatch.setattr(module, "unread", noted)
     damaged = tmp_path / "facts.json", tmp_path / "cells.csv", tmp_path / "cells.parquet"
     for path in damaged:
         path.write_bytes(b"{")
@@ -190,3 +184,33 @@ def test_what_a_step_cannot_read_is_noted_to_be_made_again(
         with pytest.raises(DataError):
             table.read_table(path)
     assert noted == [*damaged]
+
+
+def measured(tmp_path: Path, *records: dict[str, Any]) -> tuple[Record, Iterator[dict[str, Any]]]:
+    path = tmp_path / Cell("streams", **records[0]["cell"]).path
+    left = iter(records)
+    measure = partial(next, left)
+    record = REPETITIONS.measured(path, cast("Any", measure), derive_row)
+    check_record(record, path)
+    return record, left
+
+
+@pytest.mark.parametrize("damage", [TOO_MANY, scaled("lock_wait_s", by=float("nan")), no_count])
+def test_what_a_job_cannot_use_of_what_it_measured_it_measures_again(
+    damage: Callable[[dict[str, Any]], None], tmp_path: Path
+) -> None:
+    damaged = sample_record()
+    damage(damaged)
+    record, left = measured(tmp_path, damaged, sample_record(), sample_record())
+    assert record["status"] == "measured"
+    assert len(list(left)) == 1, "what can be used is not measured again"
+
+
+def test_what_never_can_be_used_is_a_failed_repetition(tmp_path: Path) -> None:
+    damaged = sample_record()
+    TOO_MANY(damaged)
+    record, left = measured(tmp_path, *[damaged] * 5)
+    assert record["status"] == "failed"
+    assert "3 tries gave nothing of use: 4718592000 bytes were" in str(record["reason"])
+    assert (record["driver"], record["host_digest"]) == (None, sample_record()["host_digest"])
+    assert len(list(left)) == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import DataError
-from copycost.records import aside, files
+from copycost.records import files
 from copycost.report.assets import shown_figures
 from copycost.snakefile import parts
 
@@ -78,11 +78,10 @@ def test_a_part_that_a_full_disk_stopped_is_not_left_out(number: int) -> None:
 def test_what_a_part_needs_is_made_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = Path("results/facts.json")
     facts.parent.mkdir()
-    monkeypatch.setattr(aside, "unread", noted := [])
-    monkeypatch.setattr(files, "unread", noted)
+    monkeypatch.setattr(files, "unread", [])
     for is_left_out in (False, True):
         facts.write_text("{")
         with nullcontext() if is_left_out else pytest.raises(ValueError, match="Expecting"):
             parts.make_part(LOG, [], OUTPUTS, lambda: files.read_json(facts))
         assert bool(parts.left_out()) == is_left_out
-        aside.set_aside(facts, aside.UNREAD)
+        files.set_aside(facts, files.UNREAD)

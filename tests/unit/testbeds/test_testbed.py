@@ -47,7 +47,7 @@ print(json.dumps(found))
 # sends datagrams to a sink, by MSG_ZEROCOPY too, and prints what became of them
 SINK = """
 import json, socket, struct, sys
-from copycost.measure.drivers.programs.command import settle_sink
+from copycost.measure.drivers.programs.driver import settle_sink
 from copycost.testbeds.testbed import open_testbed
 SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT = 60, 0x4000000, 103
 with open_testbed("sink") as testbed:

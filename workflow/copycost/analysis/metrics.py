@@ -8,8 +8,7 @@ from copycost.config.strategy_capabilities import BASELINE as BASELINE
 from copycost.config.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
 from copycost.records.columns import THROUGHPUT as THROUGHPUT
-from copycost.records.cpu_attribution import cost_columns
-from copycost.records.machine_windows import cost_names
+from copycost.records.cpu_attribution import cost_columns, machine_columns
 from copycost.stats.ratios import Direction
 from copycost.wording.numbers import format_percent
 
@@ -34,7 +33,9 @@ SUMMARISED = (
 SUMMARISED_OF_GUESTS = tuple(column.name for column in cost_columns())
 """Those that it has besides where sides of a run were in guests."""
 
-SUMMARISED_OF_MACHINES = cost_names()
+SUMMARISED_OF_MACHINES = tuple(
+    column.name for column in machine_columns() if column.unit == "ns/byte"
+)
 """Those that it has besides where each side of a run was on a machine of its own."""
 
 COMPARED = (THROUGHPUT, *(f"both_{quantity}_per_byte" for quantity in COST_QUANTITIES))

@@ -17,7 +17,7 @@ from copycost.analysis.real_nic_validity import copied_facts
 from copycost.config.testbeds import away_on, is_wire, peer_of
 from copycost.hosts.facts.kernel import is_virtual
 from copycost.hosts.side import SIDES
-from copycost.records.machine_windows import DROPS, machine_columns
+from copycost.records.cpu_attribution import DROPS, machine_columns
 from copycost.stats.estimates import estimate
 
 NEAR = 0.95

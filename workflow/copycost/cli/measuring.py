@@ -11,7 +11,7 @@ from copycost.cli import apt_packages, environment
 from copycost.cli.command_line import Request, parse
 from copycost.cli.environment import EXIT_FAILED_REPETITIONS, INTERRUPTED, RunError, command_of
 from copycost.disk import AGAIN, is_full, room_comes
-from copycost.records.aside import ASIDE
+from copycost.records.files import ASIDE
 from copycost.snakefile import interruption
 
 _MOST_STARTS = 4

@@ -80,22 +80,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _peer(options: argparse.Namespace) -> Any:  # noqa: ANN401 - facts
-    if not away_on(options.testbed):
-        return None
-    path: Path | None = options.guest if guests_on(options.testbed) else options.peer
-    if path is None:
-        raise ConfigError(f"--testbed {options.testbed}: --peer must name one of results/peers")
-    return read_json(path)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Measure what the command line says and return the exit status."""
-    options = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(relativeCreated)6d ms  %(message)s")
+def _task(options: argparse.Namespace) -> Task:
     cell = Cell(**{name: getattr(options, name) for name in KEY})
-    receiver = options.bin / f"receiver_{cell.receiver}"
-    beside: str | None = options.reference
     asks = cell.study == "round_trips"
     settings = Settings(
         warmup_s=options.warmup,
@@ -107,17 +93,30 @@ def main(arguments: list[str] | None = None) -> int:
         mode="request_response" if asks else "stream",
         interval_ns=options.interval * 1000 if asks else 0,
     )
+    beside: str | None = options.reference
     driver = driver_of(
         cell.implementation,
         options.bin / f"sender_{cell.strategy}",
-        receiver if receives_on(cell.testbed) else None,
+        options.bin / f"receiver_{cell.receiver}" if receives_on(cell.testbed) else None,
         options.io_timeout,
         (beside, options.bin / f"sender_{beside}") if beside else None,
     )
+    peer: dict[str, Any] | None = None
+    if away_on(cell.testbed):
+        path = options.guest if guests_on(cell.testbed) else options.peer
+        if path is None:
+            raise ConfigError(f"--testbed {cell.testbed}: --peer must name one of results/peers")
+        peer = read_json(path)
+    facts = read_json(options.host)
+    return Task(cell, settings, facts, driver, lock_path=options.lock, peer=peer)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure what the command line says and return the exit status."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(relativeCreated)6d ms  %(message)s")
     try:
-        facts, peer = read_json(options.host), _peer(options)
-        task = Task(cell, settings, facts, driver, lock_path=options.lock, peer=peer)
-        record = measure_repetition(task)
+        record = measure_repetition(_task(options))
         if options.record is None:
             print(json.dumps(record, indent=1))
         else:

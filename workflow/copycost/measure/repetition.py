@@ -23,23 +23,21 @@ from copycost.errors import (
     CopycostError,
     MeasurementStopped,
     Unavailable,
+    WithRemedy,
     in_words,
 )
-from copycost.hosts.host import Host
 from copycost.hosts.placement import place_sides
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, SideName
-from copycost.measure.bench import Bench, bench_for
 from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
     MissedWindow,
-    NoMeasurement,
     PerfUnusable,
     Setup,
-    Verdict,
     Window,
 )
+from copycost.measure.held_host import HeldHost, locked_host
 from copycost.measure.window import (
     lock_warning,
     require_same_clocks,
@@ -52,6 +50,9 @@ from copycost.observers.perf_stat import PerfStat
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import SCHEMA_VERSION, Record, host_digest, prepare_check
 from copycost.testbeds.testbed import Testbed
+
+_OF_TESTBED = ("kind", "isolation", "mtu_bytes", "offloads")
+_OF_MACHINE = ("name", "kind", "clock_offset_ns", "clock_uncertainty_ns")
 
 _log = logging.getLogger(__name__)
 
@@ -83,27 +84,28 @@ class Task:
         Unavailable where the other cannot be had, whose facts then say only why; AttemptFailed
         where it was not reached, or is a guest that did not come up.
         """
-        testbed, peer = self.cell.testbed, self.peer
-        away = away_on(testbed)
-        assert peer is not None or not away, f"{testbed} takes the facts of another machine"
+        away, peer = away_on(self.cell.testbed), self.peer
+        if peer is None:
+            assert not away, f"{self.cell.testbed} takes the facts of another machine"
+            return dict.fromkeys(SIDES, self.facts)
         for part in ("virtual", "wire"):
-            if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
-                if missing.get("failed"):
-                    raise AttemptFailed(missing["reason"], missing["remedy"])
-                again = "; then ./run --retry-failed" if part == "wire" else ""
-                raise Unavailable(missing["reason"], missing["remedy"] + again)
-        return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
+            if (missing := peer.get(part, {}).get("unavailable")) is None:
+                continue
+            if missing.get("failed"):
+                raise AttemptFailed(missing["reason"], missing["remedy"])
+            again = "; then ./run --retry-failed" if part == "wire" else ""
+            raise Unavailable(missing["reason"], missing["remedy"] + again)
+        return {side: peer if side in away else self.facts for side in SIDES}
 
 
-def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
+def measure_repetition(task: Task, held: HeldHost | None = None) -> Record:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
-    It may share its bench with others; by default it has one of its own, see `bench_for`.
+    It may share host and testbed with others; by default it has its own turn, see `locked_host`.
     """
-    if bench is None:
-        with bench_for(task.cell, task.lock_path) as bench:
-            return measure_repetition(task, bench)
-    held = bench.held
+    if held is None:
+        with locked_host(task.cell.path, task.lock_path) as held:
+            return measure_repetition(task, held)
     record: Record = {
         "schema_version": SCHEMA_VERSION,
         "study": task.cell.study,
@@ -123,50 +125,46 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
         "warnings": [],
     }
     try:
-        _measure(record, task, bench)
+        _measure(record, task, held)
     except Exception as error:
-        verdict = _verdict_of(error)
-        bench.clear()
-        record["status"], record["reason"] = verdict.status, verdict.reason
-        record["remedy"] = verdict.remedy
-        _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
+        why = _explained(error)
+        held.clear()
+        record["status"] = "skipped" if isinstance(why, Unavailable) else "failed"
+        record["reason"], record["remedy"] = why.reason, why.remedy
+        _log.warning("%s: %s", record["status"], why)
     record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
-    record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
-    bench.waited_s = held.lock.wait_s
+    record["lock_wait_s"] = held.lock.wait_s - held.waited_s
+    held.waited_s = held.lock.wait_s
     record["warnings"] = lock_warning(record["lock_wait_s"]) + record["warnings"]
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
 
 
-def _verdict_of(error: Exception) -> Verdict:
-    """Return what an error makes of a repetition; those that call it off go on.
+def _explained(error: Exception) -> WithRemedy:
+    """Return why there is no measurement; errors that call all off go on.
 
     One that nobody foresaw, such as a fork that the kernel refuses, costs this repetition alone.
     """
     match error:
         case MeasurementStopped():
             raise error
-        case NoMeasurement():
-            return error.verdict
-        case Unavailable():
-            return Verdict("skipped", error.reason, error.remedy)
-        case AttemptFailed():
-            return Verdict("failed", error.reason, error.remedy)
+        case WithRemedy():
+            return error
         case ConfigError():
-            return Verdict("failed", str(error), "change measure.cpus in config.yaml")
+            return AttemptFailed(str(error), "change measure.cpus in config.yaml")
         case _ if lacks_room(error):
             raise error  # the script's starter waits for room
         case CopycostError():
-            return Verdict("failed", str(error), AGAIN)
+            return AttemptFailed(str(error), AGAIN)
         case _:
             _log.error("unforeseen", exc_info=error)
-            return Verdict("failed", in_words(error), AGAIN)
+            return AttemptFailed(in_words(error), AGAIN)
 
 
-def _measure(record: Record, task: Task, bench: Bench) -> None:
+def _measure(record: Record, task: Task, held: HeldHost) -> None:
     """Build the testbed, place the threads, measure on it, and fill in the record."""
-    cell, settings, facts, held = task.cell, task.settings, task.facts_by_side, bench.held
+    cell, settings, facts = task.cell, task.settings, task.facts_by_side
     used = record["settings"]
     kernel = KernelCounters()
     others = [*task.observers, kernel, Hypervisor()]
@@ -174,7 +172,7 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         for observer in others:
             stack.callback(observer.close)
             observer.open(held.machine)
-        testbed = bench.built_for(cell, task.peer)
+        testbed = held.built_for(cell, task.peer)
         record["testbed"] = _testbed_facts(testbed, facts)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus
@@ -182,13 +180,10 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         used["sender_cpus"] = list(placement.sender_cpus)
         if testbed.drop_hook is None:
             used["receiver_cpus"] = list(placement.receiver_cpus)
-        perf = PerfStat(
-            facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
-        )
-        beside = PerfStat(facts, task.counted, name="reference")
-        observers = [perf, *others] if task.driver.reference is None else [perf, beside, *others]
-        for observer in (perf, beside):
-            stack.callback(observer.close)
+        stops = any(one.stops_programs for one in task.observers)
+        perf = PerfStat(facts, task.counted, beside_stops=stops)
+        stack.callback(perf.close)
+        observers: list[WindowObserver] = [perf, *others]
         kernel.heated = {side: placement.cpus(side) for side in SIDES}
         setup = Setup(
             cell,
@@ -198,10 +193,9 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
             placement,
             testbed,
             held.waiting,
-            partial(_around, [one for one in observers if one is not beside]),
+            partial(_around, observers),
             attach_s=max(one.attach_s for one in observers),
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
-            around_reference=partial(_around, [beside]),
             meanwhile=prepare_check,
         )
         used.update(task.driver.plan(setup))
@@ -212,16 +206,15 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         except PerfUnusable as error:
             _log.warning("%s: measuring without perf", error)
             perf.give_up(str(error))
-            beside.give_up(str(error))
             _watch_on_time(record, task, setup, observers)
     record["status"] = "measured"
     record["warnings"] += user_mode_warning(record["observed"][perf.name])
 
 
-def _around(observers: Sequence[WindowObserver], side: SideName, launch: Launch) -> Launch:
+def _around(observers: Sequence[WindowObserver], party: str, launch: Launch) -> Launch:
     """Return what all observers together make of a program; the first is the innermost."""
     for observer in observers:
-        launch = observer.around(side, launch)
+        launch = observer.around(party, launch)
     return launch
 
 
@@ -241,7 +234,7 @@ def _watch_on_time(
             missed[type(late)] += 1
             if missed[type(late)] == late.n_tries:
                 raise
-            _log.warning("%s: once more", late.verdict.reason)
+            _log.warning("%s: once more", late.reason)
             for observer in observers:
                 observer.close()
                 observer.prepare(setup.testbed)
@@ -251,10 +244,9 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
     """Have traffic made, watch a window of it, and put what was found into the record."""
     settings, clock_ns = task.settings, setup.machine.clock_ns
     with task.driver.traffic(setup) as traffic:
-        sides, beside = traffic.sides, traffic.sides_of_reference
+        sides = [side for side in traffic.sides if not side.party]  # without a reference's
         for observer in observers:
-            watched = [*sides, *beside] if observer.takes_both else sides
-            observer.attach(beside if observer.name == "reference" else watched)
+            observer.attach(traffic.sides if observer.takes_both else sides)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
         # a host far away does what is planned for one moment in this order: first what is read, and
         # last that perf is switched, which waits for perf
@@ -279,30 +271,22 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
         )
         require_same_clocks(record, setup.testbed, window)
     record["driver"] = payload.entry
-    if (counted := found.pop("reference", None)) is not None:
-        payload.entry["reference"]["perf_stat"] = counted
+    if (of_reference := found[PerfStat.name].pop("reference", None)) is not None:
+        payload.entry["reference"]["perf_stat"] = of_reference
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
     record["warnings"] += warnings
 
 
 def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what a record says of the testbed."""
-    told = ("kind", "isolation", "mtu_bytes", "offloads")
-    entry = {
-        **{name: getattr(testbed, name) for name in told},
-        "addresses": list(testbed.addresses),
-        "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
+    """Return what a record says of the testbed, and of each side's machine."""
+    entry = {name: getattr(testbed, name) for name in _OF_TESTBED}
+    entry["addresses"] = list(testbed.addresses)
+    entry["machines"] = {
+        side: {name: getattr(testbed.hosts[side].machine, name) for name in _OF_MACHINE}
+        | {"facts_digest": host_digest(facts[side])}
+        for side in SIDES
     }
     if testbed.virtual is not None:
         entry["virtual"] = dict(testbed.virtual)
     return entry
-
-
-def _machine_facts(host: Host, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a record says of a side's machine."""
-    told = ("name", "kind", "clock_offset_ns", "clock_uncertainty_ns")
-    return {
-        **{name: getattr(host.machine, name) for name in told},
-        "facts_digest": host_digest(facts),
-    }

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.hosts.processes import Usage
-from copycost.hosts.side import SIDES, SideName
+from copycost.hosts.side import SideName
 from copycost.hosts.window_edges import ClockReading
-from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Window
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters, KernelSnapshot
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.perf.counters import PerfSide
+from copycost.perf.counts import PerfSide
 from copycost.records.record import Disturbance, Record, disturbance
 from copycost.testbeds.testbed import Testbed
 
@@ -66,7 +66,7 @@ def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> Non
             f"the clock of {machine.name} {how}, where the window is"
             f" {window.length_s * 1e3:.3g} ms long"
         )
-        raise MissedWindow(Verdict("failed", reason, f"{remedy}, then {AGAIN}"))
+        raise MissedWindow(reason, f"{remedy}, then {AGAIN}")
 
 
 def window_warnings(
@@ -86,24 +86,30 @@ def window_warnings(
     stopped = any(one.stops_programs for one in observers)
     usage = next((one for one in observers if isinstance(one, ProcessUsage)), None)
     if usage is not None and (stopped or cpu_ns is None):
-        if cpu_ns is None and usage.gone is not None:
-            reason = f"the {usage.gone}'s processes had ended before the end of the window"
-            raise MissedWindow(Verdict("failed", reason, AGAIN))
-        used = {side: usage.used(side) for side in SIDES}
-        _require_looks(used, window)
-        cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
+        looks = {side: used for side, used in usage.used.items() if used is not None}
+        if cpu_ns is None and (gone := [side for side in usage.used if side not in looks]):
+            reason = f"the {gone[0]}'s processes had ended before the end of the window"
+            raise MissedWindow(reason, AGAIN)
+        _require_looks(looks, window)
+        cpu_ns = {side: used.cpu_ns for side, used in looks.items()}
         if stopped:
             # a stopped program always sees its edges late
             found = [one for one in found if one["code"] != "window_edge_late"]
-            found += _late_look(used["sender"].at_ns if used["sender"] else 0, window)
+            look_s = looks["sender"].at_ns / 1e9 if "sender" in looks else 0.0
+            if abs(look_s - window.length_s) > _LATE_SHARE * window.length_s:
+                watched = f"the sender was watched for {look_s:.3f} s"
+                detail = f"{watched}, the window is {window.length_s:.3f} s"
+                found.append(disturbance("window_edge_late", detail))
     if cpu_ns is None:
         return found
     kernel = next(one for one in observers if isinstance(one, KernelCounters))
+    guests = (seen.get(Hypervisor.name) or {"guests": []})["guests"]
+    hypervisors = [used for guest in guests for used in guest["threads"].values()]
     for machine, sides in testbed.machines():
         shared = len(sides) > 1
         own_ns = sum(cpu_ns.get(side, 0) for side in sides)
         if machine.kind == "local":
-            own_ns += _of_hypervisors_ns(seen.get(Hypervisor.name))
+            own_ns += sum(int(used["cpu_ns"]) for used in hypervisors)
         found = found + load_warnings(
             own_ns / 1e9,
             window.length_s,
@@ -116,35 +122,16 @@ def window_warnings(
     return found
 
 
-def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
-    """Return the CPU time of what runs our guests on this machine [ns]; 0 without guests."""
-    if seen is None:
-        return 0
-    return sum(
-        int(used["cpu_ns"]) for guest in seen["guests"] for used in guest["threads"].values()
-    )
-
-
-def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
+def _require_looks(looks: Mapping[SideName, Usage], window: Window) -> None:
     """Refuse what was read of processes at times that have little to do with the window's edges."""
-    for side, one in used.items():
-        if one is not None and abs(one.at_ns / 1e9 / window.length_s - 1.0) > _LONGEST_LOOK:
+    for side, used in looks.items():
+        if abs(used.at_ns / 1e9 / window.length_s - 1.0) > _LONGEST_LOOK:
             reason = (
-                f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
+                f"the {side} was watched for {used.at_ns / 1e9:.3f} s, while the window is"
                 f" {window.length_s:.3f} s long: its machine was too busy"
             )
             remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
-            raise MissedWindow(Verdict("failed", reason, remedy))
-
-
-def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:
-    """Return the warning that what we saw of a side is not what was in the window, if so."""
-    if abs(seen_ns / 1e9 - window.length_s) <= _LATE_SHARE * window.length_s:
-        return []
-    detail = (
-        f"the sender was watched for {seen_ns / 1e9:.3f} s, the window is {window.length_s:.3f} s"
-    )
-    return [disturbance("window_edge_late", detail)]
+            raise MissedWindow(reason, remedy)
 
 
 def load_warnings(

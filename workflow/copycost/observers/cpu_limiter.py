@@ -45,17 +45,17 @@ class CpuLimit(WindowObserver):
     def prepare(self, testbed: Testbed) -> None:
         """Prepare the limiter; Unavailable if the senders' machine, or our rights, allow none."""
         self._held = True
-        self._machine = testbed.hosts["sender"].machine
+        self._host = testbed.hosts["sender"].machine
         if not self.stops_programs:
-            self._group = self._stack.enter_context(self._machine.cpu_group(self._limit_percent))
+            self._group = self._stack.enter_context(self._host.cpu_group(self._limit_percent))
             self._path = str(self._group.stat_path.relative_to("/"))
-            self._stat = self._machine.reader([self._path])
+            self._stat = self._host.reader([self._path])
             self._stack.callback(self._stat.close)
             return
-        path = self._machine.find_tool("cpulimit")
+        path = self._host.find_tool("cpulimit")
         if path is None:
             raise Unavailable(
-                f"cpulimit was not found on {self._machine.name}",
+                f"cpulimit was not found on {self._host.name}",
                 "install the package cpulimit there, or set cpu_budget.limiters to [cgroup]",
             )
         self._path = path
@@ -63,26 +63,21 @@ class CpuLimit(WindowObserver):
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Begin to limit the senders."""
-        for side in sides:
-            if side.name != "sender":
-                continue
-            if self._group is not None:
-                self._group.add(side.pids)
-            elif self._limit_percent is not None:
-                self._start_helpers(side, self._limit_percent)
-
-    def _start_helpers(self, side: Side, limit_percent: float) -> None:
-        # it refuses more than the CPUs of the host, which is no limit for a process anyway
-        most = 100 * side.host.constant("SC_NPROCESSORS_ONLN")
-        share = min(max(1, round(limit_percent / len(side.pids))), most)
-        for pid in side.pids:
-            self._limited.append((side.host, pid))
-            words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
-            self._helpers.append(side.host.start(Launch(words, self._path)))
+        sender = next(side for side in sides if side.name == "sender")
+        if self._group is not None:
+            self._group.add(sender.pids)
+        elif self._limit_percent is not None:
+            # cpulimit refuses more than the CPUs of the host, no limit for a process anyway
+            most = 100 * sender.host.constant("SC_NPROCESSORS_ONLN")
+            share = min(max(1, round(self._limit_percent / len(sender.pids))), most)
+            for pid in sender.pids:
+                self._limited.append((sender.host, pid))
+                words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
+                self._helpers.append(sender.host.start(Launch(words, self._path)))
 
     def at_edges(self) -> Iterable[tuple[Host, Reader]]:
         """Return what notes how often it held back so far; cpulimit does not tell."""
-        return () if self._group is None else [(self._machine, self._stat)]
+        return () if self._group is None else [(self._host, self._stat)]
 
     def edge(self) -> None:
         """Note that, and whether the limiter is alive."""

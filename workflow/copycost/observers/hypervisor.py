@@ -8,12 +8,14 @@ before that tasks of the kernel's own.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 from copycost.errors import HostError
 from copycost.hosts.host import AtEdges, Host, Reader
 from copycost.hosts.local import LocalHost
+from copycost.hosts.parsing import Counters
 from copycost.hosts.processes import PATH as STAT
 from copycost.hosts.processes import (
     CpuTimes,
@@ -49,41 +51,61 @@ def kind_of(name: str, *, is_first: bool) -> ThreadKind:
 class _Watched:
     """A guest, its hypervisor's lasting threads, and the files that tell of them.
 
-    OSError, also at the edges, says that the hypervisor's process is gone; HostError that it names
-    no thread as that of a virtual CPU.
+    HostError, also at the edges, where the hypervisor's process is gone, or names no thread as that
+    of a virtual CPU.
     """
 
     def __init__(self, machine: LocalHost, guest: Guest) -> None:
-        self.guest = guest
-        self._inside = guest.host.reader([STAT])
+        self._guest = guest
         self._machine = machine
-        self._accelerator, self._folders = _threads_of(machine, guest)
-        self._kernels = kernel_threads_of(machine, guest)
+        self._inside = guest.host.reader([STAT])
         self._process = f"proc/{guest.pid}/stat"
-        lasting = [folder for folders in self._folders.values() for folder in folders]
-        self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
+        with self._alive():
+            self._accelerator, self._folders = _threads_of(machine, guest)
+            self._kernels = kernel_threads_of(machine, guest)
+            lasting = [folder for folders in self._folders.values() for folder in folders]
+            paths = [self._process, *paths_of([*lasting, *self._kernels])]
+            self._outside = machine.reader(paths)
         self._usage = DoneHere([lambda: usage_of([guest.pid])] * 2)
 
     def at_edges(self) -> Iterable[tuple[Host, AtEdges[Any]]]:
         """Return what reads the guest's account, its threads' and its process's."""
         here = [(self._machine, done) for done in (self._outside, self._usage)]
-        return [(self.guest.host, self._inside), *here]
+        return [(self._guest.host, self._inside), *here]
+
+    def edge(self) -> None:
+        """Read them."""
+        with self._alive():
+            for _, done in self.at_edges():
+                done.edge()
+
+    @contextmanager
+    def _alive(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            what = f"process {self._guest.pid}, the hypervisor of {self._guest.name}"
+            raise HostError(f"{what}, has ended") from error
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry, after the second edge."""
-        begin, end = cpu_times_at(self._inside.edges(), self.guest.host.constant("SC_CLK_TCK"))
+        begin, end = cpu_times_at(self._inside.edges(), self._guest.host.constant("SC_CLK_TCK"))
         (begin_ns, first), (end_ns, last) = self._outside.edges()
         before, after = map(self._threads, (first, last), self._usage.edges())
+        threads: dict[ThreadKind, dict[str, int | None]] = {}
+        for kind in THREAD_KINDS:
+            used = after[kind] - before[kind]
+            # a worker takes the account of how long it waited with it when it ends
+            waiting_ns = None if kind == "worker" else used.waiting_ns
+            threads[kind] = {**_not_below_0(used, _OF_THREADS), "waiting_ns": waiting_ns}
         return {
-            "name": self.guest.name,
-            "sides": list(self.guest.sides),
+            "name": self._guest.name,
+            "sides": list(self._guest.sides),
             "accelerator": self._accelerator,
             "vcpu_threads": len(self._folders["vcpu"]),
             "inside": _times_entry(end - begin),
             "window_ns": end_ns - begin_ns,
-            "threads": {
-                kind: _threads_entry(after[kind] - before[kind], kind) for kind in THREAD_KINDS
-            },
+            "threads": threads,
         }
 
     def _threads(self, texts: Mapping[str, str], usage: Usage) -> dict[ThreadKind, ThreadTimes]:
@@ -97,7 +119,6 @@ class _Watched:
         }
         known = sum(threads.values(), ThreadTimes())
         ticks = ticks_of(texts[self._process], ticks_per_s)
-        # how long the workers waited is not told: a thread takes that account with it when it ends
         threads["worker"] = ThreadTimes(usage.cpu_ns, known.waiting_ns, *ticks) - known
         threads["vhost"] += times_of(self._kernels, texts, ticks_per_s)
         return threads
@@ -139,26 +160,17 @@ class Hypervisor(WindowObserver):
     """Looks at the guests from both sides, and at the whole machine; without guests, at nothing."""
 
     name = "hypervisor"
-    _machine: LocalHost
 
     def __init__(self) -> None:
         self._stat: Reader | None = None
         self._watched: list[_Watched] = []
 
-    def open(self, machine: LocalHost) -> None:
-        """Note the machine that the guests run on."""
-        self._machine = machine
-
     def prepare(self, testbed: Testbed) -> None:
         """Find the threads; HostError if a hypervisor does not name its threads, or is gone."""
-        if not testbed.guests:
-            return
-        self._stat = self._machine.reader([STAT])
+        if testbed.guests:
+            self._stat = self._machine.reader([STAT])
         for guest in testbed.guests:
-            try:
-                self._watched.append(_Watched(self._machine, guest))
-            except OSError as error:
-                raise _gone(guest) from error
+            self._watched.append(_Watched(self._machine, guest))
 
     def at_edges(self) -> Iterable[tuple[Host, AtEdges[Any]]]:
         """Return what reads the guests' accounts, and the machine's."""
@@ -170,11 +182,7 @@ class Hypervisor(WindowObserver):
     def edge(self) -> None:
         """Read them, and notice a hypervisor that has ended."""
         for one in self._watched:
-            try:
-                for _, reader in one.at_edges():
-                    reader.edge()
-            except OSError as error:
-                raise _gone(one.guest) from error
+            one.edge()
         if self._stat is not None:
             self._stat.edge()
 
@@ -198,25 +206,18 @@ class Hypervisor(WindowObserver):
             self._stat = None
 
 
-def _gone(guest: Guest) -> HostError:
-    return HostError(f"process {guest.pid}, the hypervisor of {guest.name}, has ended")
+_OF_MACHINES = ("busy_ns", "softirq_ns", "steal_ns")
+_OF_THREADS = ("cpu_ns", "user_ns", "kernel_ns", "guest_ns")
 
 
 def _times_entry(used: CpuTimes) -> dict[str, int]:
-    return {
-        "window_ns": used.at_ns,
-        # its parts are rounded each, so an idle machine's may come out below nothing, and what a
-        # hypervisor tells of steal time may go back when it moves a guest
-        **{name: max(0, getattr(used, name)) for name in ("busy_ns", "softirq_ns", "steal_ns")},
-    }
+    return {"window_ns": used.at_ns, **_not_below_0(used, _OF_MACHINES)}
 
 
-def _threads_entry(used: ThreadTimes, kind: ThreadKind) -> dict[str, int | None]:
-    # the workers' are differences of accounts that the kernel brings up to date at other moments
-    return {
-        **{
-            name: max(0, getattr(used, name))
-            for name in ("cpu_ns", "user_ns", "kernel_ns", "guest_ns")
-        },
-        "waiting_ns": None if kind == "worker" else used.waiting_ns,
-    }
+def _not_below_0(used: Counters, names: Sequence[str]) -> dict[str, int]:
+    """Return differences of accounts whose parts are rounded, or brought up to date, by themselves.
+
+    An idle machine's may come out below 0, a worker's too, and what a hypervisor tells of steal
+    time may go back when it moves a guest.
+    """
+    return {name: max(0, getattr(used, name)) for name in names}

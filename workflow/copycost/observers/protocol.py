@@ -5,8 +5,8 @@ the study that asked for it. A repetition takes its observers through these step
 
 1. `open(machine)`: before anything is built, on the machine that we run on.
 2. `prepare(testbed)`: the path is built, no program of the traffic runs yet.
-3. `around(side, launch)`: a program that can switch counters by itself is about to be started; the
-   launch that is returned is what is started.
+3. `around(party, launch)`: a program that can switch counters by itself is about to be started, a
+   side's or, as `reference_sender`, a reference's; the launch that is returned is what is started.
 4. `attach(sides)`: the programs stand ready, or send already; the window is planned once all
    observers have returned.
 5. `window_planned(start_ns, end_ns)`: it is known when the window will be, in our clock. What is to
@@ -18,7 +18,7 @@ the study that asked for it. A repetition takes its observers through these step
    encloses that of the next.
 7. `traffic_ends(sides)`: the window is over, senders may still send.
 8. `found()`: all programs have ended; what is returned goes into the record, at
-   ``observed.NAME``, and has to be JSON.
+   ``observed.NAME``, and has to be JSON; None where there is nothing to tell.
 9. `close()`: whatever happened. Where a window was missed, all begins again from `prepare`.
 
 An observer that cannot do its work either keeps the reason to itself and tells it in `found`, as
@@ -33,7 +33,7 @@ from typing import Any
 from copycost.hosts.host import AtEdges, Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
-from copycost.hosts.side import Side, SideName
+from copycost.hosts.side import Side
 from copycost.testbeds.testbed import Testbed
 
 
@@ -53,14 +53,16 @@ class WindowObserver:
     takes_any_traffic: bool = False
     takes_both: bool = False
     stops_programs: bool = False
+    _machine: LocalHost
 
     def open(self, machine: LocalHost) -> None:
-        """Set up what has to be there before the testbed."""
+        """Note the machine that we run on."""
+        self._machine = machine
 
     def prepare(self, testbed: Testbed) -> None:
         """Look at the path before any program runs on it."""
 
-    def around(self, side: SideName, launch: Launch) -> Launch:
+    def around(self, party: str, launch: Launch) -> Launch:
         """Return what to start in place of a program that switches counters by itself."""
         return launch
 
@@ -72,17 +74,17 @@ class WindowObserver:
         return ()
 
     def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Hear when the window will be, in our clock [ns]."""
+        """Hand over what is to be done at the edges [ns, our clock]."""
         for host, done in self.at_edges():
             offset_ns = host.clock_offset_ns
             done.plan(start_ns + offset_ns, end_ns + offset_ns)
 
     def window_begins(self) -> None:
-        """Hear that the window has just begun."""
+        """Do what is to be done as the window has just begun."""
         self.edge()
 
     def window_ends(self) -> None:
-        """Hear that the window has just ended; the sides still run."""
+        """Do the same as it has just ended; the sides still run."""
         self.edge()
 
     def edge(self) -> None:
@@ -94,7 +96,7 @@ class WindowObserver:
         """Act once the window is over, before the traffic is."""
 
     def found(self) -> Any:  # noqa: ANN401 - JSON
-        """Return the record's entry, None where there is nothing to tell."""
+        """Return the record's entry."""
         return None
 
     def close(self) -> None:

@@ -10,21 +10,17 @@ from typing import Any, Self
 from copycost.hosts.host import AtEdges, Host, Program
 from copycost.hosts.program import Launch, file_word, pipe_word
 
-COUNTS = "perf"
-"""The memory file of a launch that perf's counts go to."""
+COUNTS, DATA = "perf", "perf_data"
+"""The memory files of a launch that perf's counts and its samples go to: none is on any disk."""
 
-DATA = "perf_data"
-"""The memory file of a launch that perf's samples go to: it leaves nothing on any disk."""
-
-CONTROL, ACK = "perf_control", "perf_ack"
-"""The pipes of a launch: commands to perf, and its acknowledgements."""
-
+# the pipes of a launch: commands to perf, and its acknowledgements
+_CONTROL, _ACK = "perf_control", "perf_ack"
 _ON, _OFF = b"enable\n", b"disable\n"
 
 # switched off at first, and obeying a pipe
 _SWITCHED = (
     *("--delay", "-1"),
-    *("--control", f"fd:{pipe_word(CONTROL, 'read')},{pipe_word(ACK, 'write')}"),
+    *("--control", f"fd:{pipe_word(_CONTROL, 'read')},{pipe_word(_ACK, 'write')}"),
 )
 
 
@@ -67,19 +63,19 @@ def stat_around(plan: PerfPlan, launch: Launch) -> Launch:
 
     Threads that the program makes are counted too, which is perf's default.
     """
-    fds = f"{pipe_word(CONTROL, 'write')},{pipe_word(ACK, 'read')}"
+    fds = f"{pipe_word(_CONTROL, 'write')},{pipe_word(_ACK, 'read')}"
     return replace(
         launch,
         words=(*_stat(plan), "--", *launch.words, "--perf-fds", fds),
         files=(*launch.files, COUNTS),
-        pipes=(*launch.pipes, CONTROL, ACK),
+        pipes=(*launch.pipes, _CONTROL, _ACK),
     )
 
 
 def stat_attached(plan: PerfPlan, pids: Sequence[int]) -> Launch:
     """Return a launch of perf that counts processes which run already."""
     words = (*_stat(plan), "--pid", ",".join(map(str, pids)))
-    return Launch(words, plan.path, files=(COUNTS,), pipes=(CONTROL, ACK))
+    return Launch(words, plan.path, files=(COUNTS,), pipes=(_CONTROL, _ACK))
 
 
 def record_attached(
@@ -99,7 +95,7 @@ def record_attached(
         # nobody looks for the programs of this profile later
         *("--no-buildid", "--no-buildid-cache"),
     )
-    return Launch(words, path, files=(DATA,), pipes=(CONTROL, ACK))
+    return Launch(words, path, files=(DATA,), pipes=(_CONTROL, _ACK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +110,11 @@ class AttachedPerf:
     def start(cls, host: Host, launch: Launch, timeout_s: float) -> Self:
         """Start it; it may take so long to answer at an edge."""
         program = host.start(launch)
-        return cls(host, program, program.ask_at_edges(CONTROL, ACK, (_ON, _OFF), timeout_s))
+        return cls(host, program, program.ask_at_edges(_CONTROL, _ACK, (_ON, _OFF), timeout_s))
 
     def listens(self, timeout_s: float) -> bool:
         """Return whether it has attached in time: told to be off, as it is, it acknowledges."""
-        return _acknowledged(self.program.ask(CONTROL, ACK, _OFF, timeout_s))
+        return _acknowledged(self.program.ask(_CONTROL, _ACK, _OFF, timeout_s))
 
     def was_switched(self) -> bool:
         """Return whether it acknowledged both in time."""

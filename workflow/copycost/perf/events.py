@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-Domain = Literal["hardware", "kernel", "clock"]
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -21,7 +19,7 @@ class Event:
     perf_name: str
     unit: str
     meaning: str
-    domain: Domain
+    domain: Literal["hardware", "kernel", "clock"]
     in_kernel: bool = False
     per_byte: bool = False
     level: str | None = None

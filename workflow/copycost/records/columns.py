@@ -6,8 +6,7 @@ from dataclasses import replace
 from copycost.config.placements import PLACEMENTS
 from copycost.perf.events import COST_EVENTS, EVENTS
 from copycost.records.column import Column, Definition, fact, flag, grouped, number, text
-from copycost.records.cpu_attribution import cost_columns, status_columns
-from copycost.records.machine_windows import machine_columns
+from copycost.records.cpu_attribution import cost_columns, machine_columns, status_columns
 
 SIDES = ("sender", "receiver")
 THROUGHPUT = "throughput_bits_per_s"

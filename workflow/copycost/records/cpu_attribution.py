@@ -1,15 +1,18 @@
-"""Who pays for a byte besides the two processes: guests, their hypervisors, the whole machine.
+"""Who pays for a byte besides the two processes: guests, their hypervisors, whole machines.
 
 One definition for the tables of all studies: of the columns, and of how their values follow from
-what the observer `hypervisor` found.
+what the observers `hypervisor` and `kernel` found. With a network card, the work of receiving need
+not run in the context of either process, so that there each machine as a whole is told of.
 """
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
 from copycost.records.column import Column, fact, grouped, number, text
 
@@ -40,16 +43,29 @@ GUEST_STATUSES: Mapping[str, str] = MappingProxyType(
 WATCHED = ("counted", "off_window")
 """The statuses of a side whose hypervisor's CPU time was counted."""
 
-UNITS: Mapping[str, str] = MappingProxyType({"byte": "received byte", "round_trip": "round trip"})
-"""Units of work that costs are given per, by how the names of their columns end."""
+DROPS: Mapping[str, str] = MappingProxyType(
+    {
+        "device_rx_errors": "Packets that the {side}'s device received damaged, or rejected",
+        "device_rx_dropped": "Packets dropped because the {side}'s kernel did not take them from"
+        " its device in time",
+        "device_rx_fifo_errors": "Received packets for which the {side}'s device had no room",
+        "device_tx_errors": "Packets that the {side}'s device could not send",
+        "device_tx_dropped": "Packets dropped before the {side}'s device sent them",
+        "device_tx_fifo_errors": "Outgoing packets for which the {side}'s device had no room",
+        "device_tx_carrier_errors": "Packets not sent because the {side}'s device had no link",
+        "softnet_dropped": "Packets dropped from the backlog queues of the {side}'s kernel",
+    }
+)
+"""How a packet may be lost at either end, by the name of its column without the side."""
 
-ACCELERATORS = ("kvm", "tcg")
 EMULATED = "tcg"
 
+_UNITS = {"byte": "received byte", "round_trip": "round trip"}
 # by which the time that a guest tells of may be shorter or longer than the window
 _OFF_WINDOW = 0.25
 _KINDS = ("vcpu", "io", "vhost", "worker")
 _GROUP = "Guests, their hypervisors, and the whole machine"
+_MACHINES_GROUP = "Two machines: each as a whole, its network device, and their clocks"
 _CPU = "% of one CPU"
 _NS_PER_S = 1e9
 # the other columns of a side
@@ -60,9 +76,13 @@ _MORE = {
     "io_waiting": "Time for which the {side}'s io threads were runnable but had no CPU",
     "hypervisor_kernel": "CPU time of {side}_hypervisor in kernel mode",
 }
-_MACHINE = {
+_HOST = {
     "host": "the whole machine, all processes",
     "host_softirq": "the whole machine in interrupts and softirqs",
+}
+_MACHINES = {
+    "machine": "the whole machine that the {side} runs on, all processes, no idle or stolen time",
+    "machine_softirq": "the same machine in interrupts and softirqs, counted in clock ticks",
 }
 
 
@@ -79,13 +99,14 @@ def overhead(hypervisor: float, guest: float, vcpu: float) -> float:
     return math.nan if math.isnan(guest) else hypervisor - min(guest, vcpu)
 
 
+@cache
 def status_columns() -> tuple[Column, ...]:
     """Return the columns that say what runs the guests and whether they were counted."""
     return grouped(
         _GROUP,
         text("accelerator",
              "What executes the guests' instructions: the processor (kvm) or an emulator (tcg)",
-             allowed=ACCELERATORS),
+             allowed=("kvm", EMULATED)),
         *(
             fact(f"{side}_guest_status", "str", "",
                  f"Whether the {side}'s guest was counted", allowed=tuple(GUEST_STATUSES))
@@ -106,31 +127,51 @@ def use_columns() -> tuple[Column, ...]:
         threads = f"Number of threads that run the virtual CPUs of the {side}'s guest"
         columns.append(number(f"{side}_vcpu_threads", "count", threads))
     columns += [
-        number(f"{name}_cpu_percent", _CPU, f"CPU time of {words}")
-        for name, words in _MACHINE.items()
+        number(f"{name}_cpu_percent", _CPU, f"CPU time of {words}") for name, words in _HOST.items()
     ]
     return grouped(_GROUP, *columns)
 
 
 @cache
 def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
-    """Return the columns of each party's CPU time per unit of work, such as a received byte."""
+    """Return the columns of each party's CPU time per unit of work: `byte` or `round_trip`."""
     named = {
         f"{side}_{party}": words.format(side=side)
         for side in SIDES
         for party, words in PARTIES.items()
     }
-    columns = (
-        cost(name, f"CPU time of {words}", unit)
-        for name, words in (named | {"host": _MACHINE["host"]}).items()
+    named["host"] = _HOST["host"]
+    return grouped(_GROUP, *(_cost(name, words, unit) for name, words in named.items()))
+
+
+def machine_columns(unit: str = "byte") -> tuple[Column, ...]:
+    """Return the columns of two machines, which are empty if both sides run on one, or in guests.
+
+    These are costs per unit of work, lost packets, and the uncertainty of the clocks.
+    """
+    costs = [
+        _cost(f"{side}_{name}", words.format(side=side), unit)
+        for side in SIDES
+        for name, words in _MACHINES.items()
+    ]
+    drops = [
+        number(f"{side}_{name}", "count",
+               f"{words.format(side=side)}, all traffic in the window", lowest=None)
+        for side in SIDES
+        for name, words in DROPS.items()
+    ]  # fmt: skip
+    known = "Uncertainty of the offset between the two machines' clocks"
+    clock = number("clock_uncertainty_ns", "ns", known)
+    where = "only on testbeds that reach another machine over the network"
+    return tuple(
+        replace(column, group=_MACHINES_GROUP, description=f"{column.description}; {where}")
+        for column in (*costs, *drops, clock)
     )
-    return grouped(_GROUP, *columns)
 
 
-def cost(name: str, what: str, unit: str) -> Column:
-    """Return the column of CPU time per unit of work, see `UNITS`."""
+def _cost(name: str, words: str, unit: str) -> Column:
     of_unit = "ns/byte" if unit == "byte" else "ns"
-    return number(f"{name}_cpu_ns_per_{unit}", of_unit, f"{what}, per {UNITS[unit]}")
+    return number(f"{name}_cpu_ns_per_{unit}", of_unit, f"CPU time of {words}, per {_UNITS[unit]}")
 
 
 def use_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,26 +202,24 @@ def use_of(record: Mapping[str, Any]) -> dict[str, Any]:
 def _use_of_guest(guest: Mapping[str, Any], is_off: bool) -> dict[str, float]:
     """Return what one guest used [% of one CPU]; NaN for what it says itself of another time."""
     inside, threads, window_ns = guest["inside"], guest["threads"], guest["window_ns"]
-    of_guest = {
-        name: math.nan if is_off else _percent(inside[f"{key}_ns"], inside["window_ns"])
-        for name, key in (
-            ("guest_cpu", "busy"), ("guest_softirq", "softirq"), ("guest_steal", "steal"),
-        )
-    }  # fmt: skip
-    kinds = {kind: _percent(threads[kind]["cpu_ns"], window_ns) for kind in _KINDS}
-    hypervisor = sum(kinds.values())
-    kernel_ns = sum(threads[kind]["kernel_ns"] for kind in _KINDS)
+    named = {"guest_cpu": "busy_ns", "guest_softirq": "softirq_ns", "guest_steal": "steal_ns"}
     use = {
-        **of_guest,
-        **{f"{kind}_cpu": value for kind, value in kinds.items()},
-        "hypervisor_cpu": hypervisor,
-        "overhead_cpu": overhead(hypervisor, of_guest["guest_cpu"], kinds["vcpu"]),
-        "hypervisor_kernel": _percent(kernel_ns, window_ns),
-        "vcpu_waiting": _percent(threads["vcpu"]["waiting_ns"], window_ns),
-        "io_waiting": _percent(threads["io"]["waiting_ns"], window_ns),
+        name: math.nan if is_off else _percent(inside[key], inside["window_ns"])
+        for name, key in named.items()
     }
-    named = {f"{name}_percent": value for name, value in use.items()}
-    return named | {"vcpu_threads": guest["vcpu_threads"]}
+    use |= {f"{kind}_cpu": _percent(threads[kind]["cpu_ns"], window_ns) for kind in _KINDS}
+    use["hypervisor_cpu"] = sum(use[f"{kind}_cpu"] for kind in _KINDS)
+    use["overhead_cpu"] = overhead(use["hypervisor_cpu"], use["guest_cpu"], use["vcpu_cpu"])
+    kernel_ns = sum(threads[kind]["kernel_ns"] for kind in _KINDS)
+    use["hypervisor_kernel"] = _percent(kernel_ns, window_ns)
+    for kind in ("vcpu", "io"):
+        use[f"{kind}_waiting"] = _percent(threads[kind]["waiting_ns"], window_ns)
+    in_percent = {f"{name}_percent": value for name, value in use.items()}
+    return in_percent | {"vcpu_threads": guest["vcpu_threads"]}
+
+
+def _percent(value_ns: float, window_ns: float) -> float:
+    return 100.0 * value_ns / window_ns
 
 
 def costs_of(use: Mapping[str, Any], per_s: object, unit: str = "byte") -> dict[str, float]:
@@ -197,5 +236,27 @@ def costs_of(use: Mapping[str, Any], per_s: object, unit: str = "byte") -> dict[
     }
 
 
-def _percent(value_ns: float, window_ns: float) -> float:
-    return 100.0 * value_ns / window_ns
+def machines_of(
+    record: Mapping[str, Any], per_s: float | None, unit: str = "byte"
+) -> dict[str, Any]:
+    """Return the values of `machine_columns` of a repetition that was measured.
+
+    There are `per_s` units of work in a second; without that there is no cost.
+    """
+    if not is_wire(record["cell"]["testbed"]):
+        return {}
+    ends = record["testbed"]["machines"].values()
+    row: dict[str, Any] = {
+        "clock_uncertainty_ns": max(machine["clock_uncertainty_ns"] for machine in ends)
+    }
+    kernel = record["observed"].get("kernel")
+    for side, found in ((kernel and kernel["machines"]) or {}).items():
+        if per_s:
+            for name, key in (("machine", "busy_ns"), ("machine_softirq", "softirq_ns")):
+                # parts of a machine's time are rounded each: an idle one's may come out below 0
+                cpus = max(0, found[key]) / found["at_ns"]
+                row[f"{side}_{name}_cpu_ns_per_{unit}"] = cpus * _NS_PER_S / per_s
+        lost = {f"device_{name}": value for name, value in found.get("device", {}).items()}
+        lost["softnet_dropped"] = found["softnet_dropped"]
+        row |= {f"{side}_{name}": value for name, value in lost.items() if name in DROPS}
+    return row

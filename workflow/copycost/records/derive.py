@@ -1,36 +1,30 @@
 """One record becomes one row of the tidy table."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from copycost.config.cells import Cell
 from copycost.config.conditions import RECV
 from copycost.config.testbeds import peer_of, receives_on, transport_of
-from copycost.perf.counters import PerfSide
+from copycost.errors import DataError
+from copycost.perf.counts import PerfSide
 from copycost.perf.events import COST_EVENTS, HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.column import KEY
 from copycost.records.columns import CELLS, COUNTED_STATUSES, PAIRED, SIDES, WARNINGS_SEPARATOR
-from copycost.records.cpu_attribution import costs_of, status_columns, use_of
-from copycost.records.machine_windows import machines_of
+from copycost.records.cpu_attribution import costs_of, machines_of, status_columns, use_of
 from copycost.records.record import Record, cell_of
-from copycost.records.windows import (
-    Turns,
-    counted_off_window,
-    received_bytes,
-    require_possible,
-    turns_of,
-    window_ns,
-)
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
 _NS_PER_S = 1e9
+# by which share perf may have counted for longer than the window
+_OFF_WINDOW = 0.05
 _COPIED = (
     "status", "reason", "remedy", "started_at", "boot_id", "start_ns", "end_ns", "lock_wait_s",
     "wall_s", "host_digest", "commit",
 )  # fmt: skip
-_GUESTS = tuple(column.name for column in status_columns())
+_CALLS = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
 
 
 def derive_row(record: Record) -> Row:
@@ -42,6 +36,7 @@ def derive_row(record: Record) -> Row:
     settings = record["settings"]
     cell = cell_of(record)
     envelope: Mapping[str, object] = record
+    codes = sorted({warning["code"] for warning in record["warnings"]})
     row: Row = {
         **{name: getattr(cell, name) for name in (*KEY, "condition", "strategy", "batch")},
         **{name: envelope[name] for name in _COPIED},
@@ -51,22 +46,18 @@ def derive_row(record: Record) -> Row:
         "fresh": settings["fresh"],
         "sender_cpus": _cpus(settings["sender_cpus"]),
         "receiver_cpus": _cpus(settings["receiver_cpus"]) if receives_on(cell.testbed) else None,
-        "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
-        or None,
+        "warnings": WARNINGS_SEPARATOR.join(codes) or None,
     }
     use = use_of(record)
-    row |= {name: use.get(name) for name in _GUESTS}
+    row |= {column.name: use.get(column.name) for column in status_columns()}
     driver = record["driver"]
     if record["status"] != "measured" or driver is None:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
-    require_possible(record)
-    sender, receiver = driver["sender"], driver["receiver"]
+    _require_possible(driver, cell)
     turns = turns_of(driver)
     row |= traffic_of(driver, record["observed"].get("perf_stat"), turns[0], cell)
-    if receiver is not None and cell.receiver == "mmap":
-        row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])
     row |= _datagrams(record, driver)
     if (reference := driver.get("reference")) is not None:
         its = traffic_of(reference, reference["perf_stat"], turns[1], cell)
@@ -75,22 +66,78 @@ def derive_row(record: Record) -> Row:
     bytes_per_s = ratio(row["received_bytes"], row["window_s"])
     row |= costs_of(use, bytes_per_s)
     row |= machines_of(record, bytes_per_s)
-    row |= _zero_copy(sender)
-    row |= _path(record, sender, receiver)
+    row |= _zero_copy(driver["sender"])
+    row |= _path(record, driver["sender"], driver["receiver"])
+    if cell.receiver == "mmap" and driver["receiver"] is not None:
+        mapped = driver["receiver"]["in_window"]["mapped_bytes"]
+        row["mapped_share"] = ratio(mapped, row["received_bytes"])
     return CELLS.checked(row)
 
 
-def traffic_of(
-    driver: Mapping[str, Any], perf: Mapping[str, PerfSide] | None, turns: Turns | None, cell: Cell
-) -> Row:
-    """Return what sender and receiver of one way told of their traffic, and perf of them."""
-    sender, receiver = driver["sender"], driver["receiver"]
-    row = _stream(driver, turns, cell.n_threads)
-    row |= _counters(perf, driver)
-    row |= _cpu_time(row, sender, receiver)
-    row |= _costs(row)
-    row |= _calls(row, sender, receiver)
-    return row
+def _cpus(cpus: list[int] | None) -> str:
+    return ",".join(str(cpu) for cpu in cpus or ()) or "any"
+
+
+def _require_possible(driver: Mapping[str, Any], cell: Cell) -> None:
+    """Refuse a record that no machine can give, be it busy, slow, virtual, or stopped now and then.
+
+    Counts below 0 the schema refuses, shares above 1 the table. What is merely odd, a busy machine
+    can give: the job that measured has told so in the warnings.
+    """
+    sides = {name: side for name in SIDES if (side := driver.get(name))}
+    for name, side in sides.items():
+        # a program reads its clock at one edge after the other, however late it gets to either
+        if window_ns(side) <= 0:
+            raise DataError(f"the {name}'s window lasts {window_ns(side)} ns")
+    # totals are read once nothing more is sent or received; a network may bring a datagram twice
+    if len(sides) == 2 and transport_of(cell.testbed) == "stream":
+        sent, received = (sides[name]["total"]["bytes"] for name in SIDES)
+        if received > sent:
+            raise DataError(f"{received} bytes were received in all, {sent} sent")
+
+
+def window_ns(side: Mapping[str, Any]) -> int:
+    """Return the length of a side's window by its own account [ns]."""
+    return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
+
+
+class Turns(NamedTuple):
+    """All turns of one sender: how long it sent [ns], and how much [bytes]."""
+
+    length_ns: int
+    sent_bytes: int
+
+
+def turns_of(driver: Mapping[str, Any]) -> tuple[Turns, Turns] | tuple[None, None]:
+    """Return the turns of the way under test and of the reference; none where it sent alone."""
+    if "slices" not in driver:
+        return None, None
+    ways = [[one for one in driver["slices"] if one[0] == way] for way in (0, 1)]
+    way, reference = (
+        Turns(sum(one[2] - one[1] for one in its), sum(one[3] for one in its)) for its in ways
+    )
+    return way, reference
+
+
+def received_bytes(driver: Mapping[str, Any], turns: Turns | None) -> float:
+    """Return the payload that arrived in the window [bytes]; on the sink, without what was lost."""
+    sender, sink = driver["sender"], driver["sink"]
+    received: float = (driver["receiver"] or sender)["in_window"]["bytes"]
+    if turns is not None and sender["tcp"] is not None:
+        # all has arrived, of which a receiver that waits for more (SO_RCVLOWAT) counts a part later
+        received = turns.sent_bytes
+    if sink is not None and sink["sent_datagrams"]:
+        received *= 1 - (sink["lost_before_hook"] or 0) / sink["sent_datagrams"]
+    return received
+
+
+def counted_off_window(window: Mapping[str, Any]) -> bool:
+    """Tell whether perf counted for longer than a side's window by more than a few percent.
+
+    A program tells perf to begin before the window and to stop after it, and waits for the answers.
+    """
+    beyond_ns = (window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)
+    return bool(beyond_ns > _OFF_WINDOW * (window["end_ns"] - window["start_ns"]))
 
 
 def ratio(numerator: object, denominator: object) -> float | None:
@@ -107,13 +154,18 @@ def total(first: object, second: object) -> float | None:
     return first + second
 
 
-def rate_limit_of(sender: Mapping[str, Any]) -> float | None:
-    """Return what a sender of ours was to send at most [bit/s]; None for any number."""
-    return 8.0 * sender["options"].get("rate_bytes_per_s", 0) or None
-
-
-def _cpus(cpus: list[int] | None) -> str:
-    return ",".join(str(cpu) for cpu in cpus or ()) or "any"
+def traffic_of(
+    driver: Mapping[str, Any], perf: Mapping[str, PerfSide] | None, turns: Turns | None, cell: Cell
+) -> Row:
+    """Return what sender and receiver of one way told of their traffic, and perf of them."""
+    row = _stream(driver, turns, cell.n_threads)
+    row |= _counters(perf, driver)
+    row |= _cpu_time(row, driver)
+    for cost in ("cpu_ns", *COST_EVENTS):
+        used = {side: row.get(f"{side}_{cost}") for side in SIDES}
+        used["both"] = total(*used.values())
+        row |= {f"{of}_{cost}_per_byte": ratio(n, row["received_bytes"]) for of, n in used.items()}
+    return row | _calls(row, driver)
 
 
 def _stream(driver: Mapping[str, Any], turns: Turns | None, n_threads: int) -> Row:
@@ -122,9 +174,9 @@ def _stream(driver: Mapping[str, Any], turns: Turns | None, n_threads: int) -> R
     sending_ns = window_ns(sender) if turns is None else turns.length_ns
     window_s = (window_ns(far_end) if turns is None else turns.length_ns) / _NS_PER_S
     received = received_bytes(driver, turns)
-    counts = far_end["in_window"]
     messages = sender["in_window"]["messages"]
     service = sender["service_time"]
+    arrived = far_end["in_window"]
     return {
         "window_s": window_s,
         "received_bytes": received,
@@ -132,46 +184,25 @@ def _stream(driver: Mapping[str, Any], turns: Turns | None, n_threads: int) -> R
         "messages": messages,
         "throughput_bits_per_s": ratio(received * 8, window_s),
         "service_mean_ns": ratio(sending_ns * n_threads, messages),
-        "service_median_ns": service["median_ns"],
-        "service_p99_ns": service["p99_ns"],
-        "service_max_ns": service["max_ns"],
+        **{f"service_{name}": service[name] for name in ("median_ns", "p99_ns", "max_ns")},
         "service_samples": service["samples"],
         "service_sampled_mean_ns": service["mean_ns"],
-        "first_half_share": ratio(counts["first_half_bytes"], counts["bytes"]),
+        "first_half_share": ratio(arrived["first_half_bytes"], arrived["bytes"]),
         "slot_waits": sender["in_window"]["slot_waits"],
     }
-
-
-def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
-    if transport_of(record["cell"]["testbed"]) != "datagram":
-        return {}
-    sender, receiver, sink = driver["sender"], driver["receiver"], driver["sink"]
-    sent = sender["total"]["datagrams"]
-    row: Row = {"datagrams_sent": sent, "rate_limit_bits_per_s": rate_limit_of(sender)}
-    kernel = record["observed"].get("kernel")
-    if kernel is not None and "reference" not in driver:  # else those of its datagrams are in it
-        row["udp_receive_buffer_errors"] = kernel["udp_receive_buffer_errors"]
-    if sink is not None:
-        row["datagrams_lost"] = sink["lost_before_hook"]
-    if receiver is not None:
-        row["datagrams_received"] = receiver["total"]["datagrams"]
-        row["datagrams_lost"] = sent - receiver["total"]["datagrams"]
-    return row
 
 
 def _counters(perf: Mapping[str, PerfSide] | None, driver: Mapping[str, Any]) -> Row:
     if perf is None:
         return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
-    row: Row = {}
-    counted = {name: side for name in SIDES if (side := perf[name]) is not None}
+    row: Row = {"user_mode_only": False}
     for name in SIDES:
-        if name in counted:
-            row |= _side_counters(name, counted[name], driver[name]["window"])
-        else:
+        if (side := perf[name]) is None:
             row |= {f"{name}_{event}_status": "no_receiver" for event in PERF_EVENTS}
-    row["user_mode_only"] = any(
-        event["user_only"] for side in counted.values() for event in side["events"].values()
-    )
+            continue
+        row |= _side_counters(name, side, driver[name]["window"])
+        if any(event["user_only"] for event in side["events"].values()):
+            row["user_mode_only"] = True
     return row
 
 
@@ -202,34 +233,20 @@ def _side_counters(name: str, side: PerfSide, window: Mapping[str, Any]) -> Row:
     return row
 
 
-def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
-    sides = {"sender": sender, "receiver": receiver}
-    there = {name: side for name, side in sides.items() if side is not None}
+def _cpu_time(row: Row, driver: Mapping[str, Any]) -> Row:
+    there = [name for name in SIDES if driver[name] is not None]
     clocks = {f"{name}_cpu_ns": row.get(f"{name}_task_clock_ns") for name in there}
     if None not in clocks.values():
         return {**clocks, "cpu_source": "task_clock"}
     if any(row.get(f"{name}_task_clock_ns_status") == "off_window" for name in there):
         return {}  # its own clock is of that side's window, which is not the one that was planned
-    processes = {f"{name}_cpu_ns": side["process"]["cpu_ns"] for name, side in there.items()}
+    processes = {f"{name}_cpu_ns": driver[name]["process"]["cpu_ns"] for name in there}
     return {**processes, "cpu_source": "process_clock"}
 
 
-def _costs(row: Row) -> Row:
-    costs: Row = {}
-    received = row["received_bytes"]
-    for cost in ("cpu_ns", *COST_EVENTS):
-        sender, receiver = row.get(f"sender_{cost}"), row.get(f"receiver_{cost}")
-        costs[f"sender_{cost}_per_byte"] = ratio(sender, received)
-        costs[f"receiver_{cost}_per_byte"] = ratio(receiver, received)
-        costs[f"both_{cost}_per_byte"] = ratio(total(sender, receiver), received)
-    return costs
-
-
-def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
-    counts = sender["in_window"]
-    calls = sum(
-        counts[name] for name in ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
-    )
+def _calls(row: Row, driver: Mapping[str, Any]) -> Row:
+    receiver = driver["receiver"]
+    calls = sum(driver["sender"]["in_window"][name] for name in _CALLS)
     switches = row.get("sender_context_switches")
     if receiver is not None:
         switches = total(switches, row.get("receiver_context_switches"))
@@ -239,6 +256,28 @@ def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | No
         "sender_syscalls_per_message": ratio(calls, row["messages"]),
         "context_switches_per_message": ratio(switches, row["messages"]),
     }
+
+
+def rate_limit_of(sender: Mapping[str, Any]) -> float | None:
+    """Return what a sender of ours was to send at most [bit/s]; None for any number."""
+    return 8.0 * sender["options"].get("rate_bytes_per_s", 0) or None
+
+
+def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
+    if transport_of(record["cell"]["testbed"]) != "datagram":
+        return {}
+    sender, receiver, sink = driver["sender"], driver["receiver"], driver["sink"]
+    sent = sender["total"]["datagrams"]
+    row: Row = {"datagrams_sent": sent, "rate_limit_bits_per_s": rate_limit_of(sender)}
+    kernel = record["observed"].get("kernel")
+    if kernel is not None and "reference" not in driver:  # else those of its datagrams are in it
+        row["udp_receive_buffer_errors"] = kernel["udp_receive_buffer_errors"]
+    if sink is not None:
+        row["datagrams_lost"] = sink["lost_before_hook"]
+    if receiver is not None:
+        row["datagrams_received"] = receiver["total"]["datagrams"]
+        row["datagrams_lost"] = sent - receiver["total"]["datagrams"]
+    return row
 
 
 def _zero_copy(sender: Mapping[str, Any]) -> Row:
@@ -263,13 +302,10 @@ def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any]
             row[name] = receiver["effective"][name]
         if record["study"] == "streams" and record["cell"]["receiver"] == RECV:
             row["read_bytes"] = receiver["options"].get("read_bytes")
-    kernel = record["observed"].get("kernel")
-    if kernel is not None:
+    if (kernel := record["observed"].get("kernel")) is not None:
         row["softnet_dropped"] = kernel["softnet_dropped"]
-    testbed = record["testbed"]
-    if testbed is not None:
-        row["mtu_bytes"] = testbed["mtu_bytes"]
-        row["isolation"] = testbed["isolation"]
+    if (testbed := record["testbed"]) is not None:
+        row |= {name: testbed[name] for name in ("mtu_bytes", "isolation")}
         row |= {f"offload_{name}": state for name, state in testbed["offloads"].items()}
     return row
 

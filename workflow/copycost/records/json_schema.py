@@ -16,15 +16,14 @@ from copycost.records.files import write_whole
 
 R = TypeVar("R")
 
-# How a file ends whose writer put the digest of all before it there.
-_END = "\n}\n"
+# how a file ends whose writer put the digest of all before it there
 _DIGEST = re.compile(r',\n "digest": "(?P<digest>[0-9a-f]{64})"\n}\n\Z')
 _MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
-DEEPEST = 64
-"""Lists and objects within one another; a record has 10, and what checks them goes into each."""
+# lists and objects within one another; a record has 10, and what checks them goes into each
+_DEEPEST = 64
 _MOST_SHOWN = 200
-SEVERAL = "repetitions"
-"""The key of the records of one job, where it measured more than one."""
+# the key of the records of one job, where it measured more than one
+_SEVERAL = "repetitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class RecordKind(Generic[R]):
         text = ""
         try:
             text = content.decode("utf-8")
-            return _without_digest(strict_json(text), text)
+            return _without_digest(_strict_json(text), text)
         except (ValueError, RecursionError) as error:
             number, found = 1, str(error)[:_MOST_SHOWN]
             if isinstance(error, UnicodeDecodeError):
@@ -96,19 +95,19 @@ class RecordKind(Generic[R]):
 
         DataError where a record breaks its schema.
         """
-        data = {SEVERAL: record} if isinstance(record, Sequence) else record
+        data = {_SEVERAL: record} if isinstance(record, Sequence) else record
         for one in several(data):
             self.check(one, where)
         try:
             text = json.dumps(data, indent=1, allow_nan=False).removesuffix("\n}")
         except ValueError as error:
             raise DataError(f"{where}: a value is not a number: {error}") from error
-        return f'{text},\n "digest": "{_digest_of(text)}"{_END}'
+        return f'{text},\n "digest": "{_digest_of(text)}"\n}}\n'
 
 
 def several(data: object) -> list[Any]:
     """Return the records that a file holds, as yet unchecked: its only one, or those of a job."""
-    found = data.get(SEVERAL) if isinstance(data, dict) and len(data) == 1 else None
+    found = data.get(_SEVERAL) if isinstance(data, dict) and len(data) == 1 else None
     return found if isinstance(found, list) and found else [data]
 
 
@@ -126,7 +125,7 @@ def _without_digest(data: object, text: str) -> object:
     return {key: value for key, value in data.items() if key != "digest"}
 
 
-def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
+def _strict_json(text: str) -> object:
     """Return the value of a JSON text, without what JSON does not have or Python takes amiss.
 
     ValueError where it is no JSON, a key stands twice (Python takes the last), a number is none of
@@ -142,28 +141,20 @@ def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
     )
     if "\\u" in text:
         json.dumps(data, ensure_ascii=False).encode()  # half a character has no UTF-8
-    _require_shallow(data)
-    return data
-
-
-def _require_shallow(data: object) -> None:
-    level = [data] if isinstance(data, (dict, list)) else []
-    for _ in range(DEEPEST):
-        level = [
-            item
-            for one in level
-            for item in (one.values() if isinstance(one, dict) else one)
-            if isinstance(item, (dict, list))
-        ]
+    level: list[Any] = [[data]]
+    for _ in range(_DEEPEST + 1):
+        values = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [item for each in values for item in each if isinstance(item, (dict, list))]
     if level:
-        raise ValueError(f"it is nested more than {DEEPEST} deep")
+        raise ValueError(f"it is nested more than {_DEEPEST} deep")
+    return data
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = sorted(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise ValueError(f"the key {twice[0]!r} stands twice")
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {twice!r} stands twice")
     return found
 
 
@@ -178,14 +169,6 @@ def _of_64_bits(text: str) -> int:
     if len(text) > _MOST_DIGITS or abs(int(text)) >= 1 << 63:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text)
-
-
-@cache
-def _schema(path: Path) -> dict[str, Any]:
-    import yaml
-
-    text = path.read_text(encoding="utf-8")
-    return cast("dict[str, Any]", in_full(yaml.load(text, yaml.CSafeLoader)))
 
 
 def in_full(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
@@ -208,6 +191,14 @@ def in_full(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
     required = [key for key in properties if key not in schema.get("optional", ())]
     closed = {"properties": properties, "required": required, "additionalProperties": False}
     return {"type": "object", **full, **closed}
+
+
+@cache
+def _schema(path: Path) -> dict[str, Any]:
+    import yaml
+
+    text = path.read_text(encoding="utf-8")
+    return cast("dict[str, Any]", in_full(yaml.load(text, yaml.CSafeLoader)))
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import CopycostError, DataError
-from copycost.records.aside import LOST, keep_aside, reason_of
+from copycost.records.files import LOST, keep_aside, reason_of
 from copycost.records.json_schema import RecordKind
 from copycost.records.record import RECORD, SCHEMA_VERSION, Record
 
@@ -23,6 +23,7 @@ UNUSABLE = (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueE
 ELSEWHERE = "it is of another host, or another state of this one"
 REMEDY = "run again: it is measured again"
 _NO_HOST = "0" * 64
+_MOST_TRIES = 3
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +56,36 @@ class Readable(Generic[R]):
         record = self.lost(path, LOST + why, like)
         self.kind.write(record, path)
         return record
+
+    def measured(self, path: Path, measure: Callable[[], R], check: Callable[[R], object]) -> R:
+        """Measure until the record, which will lie at a path, can be used, a few times at most.
+
+        `check` fails with one of `UNUSABLE` where no row can be made of it: what a job has measured
+        is checked by that job, as those will that make tables of it. If none can be used, the
+        record is that of a failed repetition.
+        """
+        for _ in range(_MOST_TRIES):
+            record = measure()
+            try:
+                check(record)
+                self.kind.text(record, path)  # a number may be none that JSON has
+                return record
+            except UNUSABLE as error:
+                why = reason_of(error, path)
+                _log.warning("what was measured cannot be used: %s", why)
+        return self.lost(path, f"{_MOST_TRIES} tries gave nothing of use: {why}", record)
+
+
+def _require_place(path: Path, record: Mapping[str, Any], number: int) -> None:
+    """Refuse a record of another study, cell or repetition than its path says, from 0 in a file."""
+    cell = dict(record.get("cell", {}))
+    if "rep" in cell:
+        cell["rep"] -= number
+    words = [f"{name}={value}" for name, value in cell.items()]
+    words += [record["study"]] if words else []
+    folders = path.with_suffix("").parts
+    if other := [word for word in words if word not in folders]:
+        raise DataError(f"{path}: it is of another repetition ({', '.join(other)})")
 
 
 def read_all(
@@ -104,16 +135,11 @@ def foreign_files(raw: Path) -> list[str]:
     return sentences
 
 
-def _require_place(path: Path, record: Mapping[str, Any], number: int) -> None:
-    """Refuse a record of another study, cell or repetition than its path says, from 0 in a file."""
-    cell = dict(record.get("cell", {}))
-    if "rep" in cell:
-        cell["rep"] -= number
-    words = [f"{name}={value}" for name, value in cell.items()]
-    words += [record["study"]] if words else []
-    folders = path.with_suffix("").parts
-    if other := [word for word in words if word not in folders]:
-        raise DataError(f"{path}: it is of another repetition ({', '.join(other)})")
+NO_STAMPS: dict[str, Any] = {
+    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
+    **{"start_ns": 0, "end_ns": 0, "lock_wait_s": 0.0, "wall_s": 0.0, "warnings": []},
+}
+"""What a record says of when and where, if nobody knows."""
 
 
 def _state_of(record: Record) -> str | None:
@@ -122,23 +148,13 @@ def _state_of(record: Record) -> str | None:
 
 def _lost(path: Path, reason: str, like: Record | None) -> Record:
     cell = Cell.from_path(str(path))
-    found = cast("Record", dict(like or _NOTHING))
+    settings = Settings(0.0, 1.0, congestion_control="").as_params() | {"ring_bytes": None}
+    unknown = {"schema_version": SCHEMA_VERSION, "settings": settings, **NO_STAMPS}
+    found = cast("Record", dict(like or unknown))
     found |= {"study": cell.study, "cell": cell.key, "status": "failed", "reason": reason}
     found |= {"remedy": REMEDY, "testbed": None, "driver": None, "window": None, "observed": {}}
     return found | {"undisturbed": None, "warnings": []}
 
-
-NO_STAMPS: dict[str, Any] = {
-    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
-    **{"start_ns": 0, "end_ns": 0, "lock_wait_s": 0.0, "wall_s": 0.0, "warnings": []},
-}
-"""What a record says of when and where, if nobody knows."""
-
-# where no record is left to tell how it was measured, and when
-_NOTHING: dict[str, Any] = NO_STAMPS | {
-    "schema_version": SCHEMA_VERSION,
-    "settings": {**Settings(0.0, 1.0, congestion_control="").as_params(), "ring_bytes": None},
-}
 
 REPETITIONS = Readable(RECORD, _state_of, _lost)
 """Records of repetitions, of all studies but simulated ones."""

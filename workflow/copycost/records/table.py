@@ -15,11 +15,10 @@ import pandas as pd
 
 from copycost.config.conditions import Condition
 from copycost.errors import DataError
-from copycost.records.aside import unread
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS
 from copycost.records.derive import Row, derive_row
-from copycost.records.files import replaced_whole
+from copycost.records.files import replaced_whole, unread
 from copycost.records.reading import read_all
 
 _N_SHOWN = 3
@@ -154,14 +153,13 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
 
 
 def _column_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
-    expected = list(definition.names)
-    found = list(table.columns)
+    expected, found = list(definition.names), list(table.columns)
     missing = [name for name in expected if name not in found]
-    foreign = [name for name in found if name not in expected]
-    if missing or foreign:
+    unknown = [name for name in found if name not in expected]
+    if missing or unknown:
         return [
             f"columns missing: {', '.join(missing) or 'none'}, "
-            f"columns unknown: {', '.join(foreign) or 'none'}"
+            f"columns unknown: {', '.join(unknown) or 'none'}"
         ]
     if found != expected:
         return ["the columns are not in the defined order"]
@@ -179,10 +177,10 @@ def _breaches(table: pd.DataFrame, definition: Definition) -> Iterator[tuple[str
         values = table[column.name]
         if not column.nullable:
             yield f"{column.name} is missing", values.isna()
+        wrong, must_be = np.zeros(len(table), dtype=bool), ""
         if column.allowed is not None:
-            foreign = values.notna() & ~values.isin(column.allowed)
-            must_be = f"one of {', '.join(column.allowed)},"
-            yield f"{column.name} is {_first(values, foreign)!r}, must be {must_be}", foreign
+            wrong = (values.notna() & ~values.isin(column.allowed)).to_numpy()
+            must_be = f"one of {', '.join(column.allowed)}"
         if column.dtype in ("int64", "float64"):
             numbers, must_be = values.to_numpy(), "finite"  # 150 columns of it take a Series long
             wrong = np.isinf(numbers)
@@ -192,9 +190,11 @@ def _breaches(table: pd.DataFrame, definition: Definition) -> Iterator[tuple[str
             if column.highest is not None:
                 wrong |= numbers > column.highest
                 must_be += f" and not above {column.highest}"
-            if wrong.any():
-                outside = pd.Series(wrong, index=table.index)
-                yield f"{column.name} is {_first(values, outside)}, must be {must_be},", outside
+        if wrong.any():
+            first = values[wrong].iloc[0]
+            shown = repr(first) if isinstance(first, str) else first
+            which = pd.Series(wrong, index=table.index)
+            yield f"{column.name} is {shown}, must be {must_be},", which
     if not {"status", "reason"} <= set(definition.names):
         return  # only what was measured has such rows
     missing = table["status"] != "measured"
@@ -203,10 +203,6 @@ def _breaches(table: pd.DataFrame, definition: Definition) -> Iterator[tuple[str
         if not column.always:
             present = missing & table[column.name].notna()
             yield f"{column.name} has a value though nothing was measured", present
-
-
-def _first(values: pd.Series, which: pd.Series) -> object:
-    return values[which].iloc[0] if which.any() else None
 
 
 def _rows(table: pd.DataFrame, which: pd.Series, definition: Definition) -> str:

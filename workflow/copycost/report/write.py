@@ -19,8 +19,7 @@ from copycost.analysis.finding import read_finding
 from copycost.errors import in_words
 from copycost.figures import OVERVIEW
 from copycost.figures.markers import in_order
-from copycost.records.aside import aside_facts
-from copycost.records.files import read_json
+from copycost.records.files import aside_facts, read_json
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.environment import make_environment
 from copycost.report.machines import measured_on, processor_and_kernel

@@ -29,7 +29,7 @@ from copycost.config.passes import is_given
 from copycost.config.testbeds import away_on
 from copycost.errors import CopycostError, DataError
 from copycost.hosts.facts.identity import host_identity
-from copycost.records.aside import LOST, reason_of, set_aside
+from copycost.records.files import LOST, reason_of, set_aside
 from copycost.records.reading import ELSEWHERE, UNUSABLE
 from copycost.records.record import host_digest
 from copycost.snakefile import parts, terminal

@@ -14,8 +14,7 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.passes import is_given
 from copycost.errors import DataError
-from copycost.records.aside import LOST
-from copycost.records.files import read_json
+from copycost.records.files import LOST, read_json
 from copycost.records.reading import REMEDY
 from copycost.snakefile import before_run, internals, interruption, messages, parts, retry, slurm
 from copycost.snakefile.internals import (

@@ -12,8 +12,8 @@ from copycost.errors import CopycostError
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
 from copycost.measure.drivers.rates import rates_of
+from copycost.records.derive import turns_of, window_ns
 from copycost.records.record import cell_of
-from copycost.records.windows import turns_of, window_ns
 from copycost.wording.numbers import format_size
 from copycost.wording.words import plural
 

@@ -16,8 +16,7 @@ from copycost.checkout import ROOT
 from copycost.config import simulated
 from copycost.config.cells import RAW_ROOT
 from copycost.errors import DataError
-from copycost.records.aside import reason_of
-from copycost.records.files import write_whole
+from copycost.records.files import reason_of, write_whole
 from copycost.records.reading import REPETITIONS, UNUSABLE, Readable
 from copycost.snakefile.dependencies import digest_of_code
 from copycost.studies.memory.record import MEMORY

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from copycost.disk import lacks_room
 from copycost.errors import in_words
-from copycost.records.aside import newly_unread
-from copycost.records.files import read_json, write_json
+from copycost.records.files import newly_unread, read_json, write_json
 from copycost.snakefile.logs import log_to_file
 
 LOGS = Path("results/logs")

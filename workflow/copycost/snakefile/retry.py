@@ -17,8 +17,7 @@ from copycost.config.cells import RAW_ROOT, Cell
 from copycost.config.config import Config
 from copycost.config.passes import known_paths
 from copycost.errors import DataError
-from copycost.records.aside import set_aside
-from copycost.records.files import read_json
+from copycost.records.files import read_json, set_aside
 from copycost.snakefile import parts
 from copycost.snakefile.describe_repetition import describe_cell
 from copycost.snakefile.outcomes import MEMORY_PATH, UNREADABLE, Outcome, outcomes

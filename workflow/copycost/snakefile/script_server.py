@@ -23,7 +23,7 @@ from types import ModuleType
 
 from copycost.checkout import SCHEMAS
 from copycost.disk import AGAIN, lacks_room, room_comes
-from copycost.records.aside import UNREAD, set_aside, unread
+from copycost.records.files import UNREAD, set_aside, unread
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from copycost.observers.loss_counters import (
+from copycost.observers.kernel_counters import (
     LossCounters,
     parse_devices,
     parse_switch,

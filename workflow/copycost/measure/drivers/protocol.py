@@ -7,14 +7,15 @@ study asked for it nor who watches. A repetition leads it through these steps:
    it for the record.
 2. `traffic(setup)` is a context manager: at its start all programs stand ready, or send already; at
    its end none is left, whatever happened. What goes wrong within it, also in the hands of an
-   observer, leaves it as `NoMeasurement`, in words about the programs.
+   observer, leaves it as `AttemptFailed` or `Unavailable`, in words about the programs.
 3. `Traffic.open_window` says when the window will be; `Traffic.watch_until` waits for its edges and
    notices whoever ends too early.
 4. `Traffic.finish` waits for the programs to end by themselves and returns what they said.
 
-Programs are started on `setup.testbed.hosts[SIDE]`, never elsewhere, through `setup.start`, so that
-observers can put counters around those that switch them. Times of a window are in our own clock; a
-side on a host with another one is told them in that (`Host.clock_offset_ns`).
+Programs are started on `setup.testbed.hosts[SIDE]`, never elsewhere; those that take ``--perf-fds``
+and switch counters at the edges of their window, as `setup.around` returns them. Times of a window
+are in our own clock; a side on a host with another one is told them in that
+(`Host.clock_offset_ns`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +25,8 @@ from typing import Any, Literal, Protocol
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.errors import CopycostError
-from copycost.hosts.host import Host, Program, Waiting
+from copycost.errors import AttemptFailed, CopycostError
+from copycost.hosts.host import Host, Waiting
 from copycost.hosts.placement import Placement
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
@@ -38,24 +39,7 @@ AGAIN = "delete the record and run again to repeat it"
 Phase = Literal["handshake", "warm-up", "window", "drain"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why there is no measurement."""
-
-    status: Literal["skipped", "failed"]
-    reason: str
-    remedy: str
-
-
-class NoMeasurement(CopycostError):
-    """A repetition gave no measurement; `verdict` says why."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(f"{verdict.reason}; {verdict.remedy}")
-        self.verdict = verdict
-
-
-class MissedWindow(NoMeasurement):
+class MissedWindow(AttemptFailed):
     """The window was not the planned one, or empty; on a busy machine the next may be better."""
 
     n_tries = 4
@@ -77,11 +61,10 @@ class Setup:
     """Everything that one repetition is made of, with the facts of each side's machine.
 
     We run on `machine`. `waiting` waits, and notices that nobody waits for us any more. `around`
-    returns what to start in place of a program that switches counters by itself, and
-    `around_reference` the same for the programs of a reference that is measured beside. `attach_s`
-    is how long observers may take once the programs run. `takes_any_traffic` tells whether any
-    traffic is a measurement, see `copycost.observers.protocol`. `meanwhile` is to be called while
-    the first program starts, which takes its time anyway.
+    returns what to start in place of a program, by its party, that switches counters by itself.
+    `attach_s` is how long observers may take once the programs run. `takes_any_traffic` tells
+    whether any traffic is a measurement, see `copycost.observers.protocol`. `meanwhile` is to be
+    called while the first program starts, which takes its time anyway.
     """
 
     cell: Cell
@@ -91,19 +74,10 @@ class Setup:
     placement: Placement
     testbed: Testbed
     waiting: Waiting
-    around: Callable[[SideName, Launch], Launch]
+    around: Callable[[str, Launch], Launch]
     attach_s: float = 0.0
-    around_reference: Callable[[SideName, Launch], Launch] = lambda _side, launch: launch
     takes_any_traffic: bool = False
     meanwhile: Callable[[], None] = lambda: None
-
-    def start(self, side: SideName, launch: Launch, *, switches: bool = False) -> Program:
-        """Start a program on a side's host.
-
-        `switches`: it takes ``--perf-fds`` and switches counters at the edges of its window.
-        """
-        wanted = self.around(side, launch) if switches else launch
-        return self.testbed.hosts[side].start(wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +117,7 @@ class Traffic(Protocol):
 
     @property
     def sides(self) -> Sequence[Side]:
-        """The sides that there are, the sender first."""
-
-    @property
-    def sides_of_reference(self) -> Sequence[Side]:
-        """The same of the reference; none where there is none."""
+        """The sides that there are, the sender first; those of a reference last, as parties."""
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Let the traffic settle from now on, and return when the window will be."""
@@ -158,16 +128,12 @@ class Traffic(Protocol):
     def finish(self) -> Payload:
         """Wait until the programs have ended by themselves, and return what they said.
 
-        NoMeasurement where that is none.
+        AttemptFailed or Unavailable where that is no measurement.
         """
 
 
 class Driver(Protocol):
     """Who makes traffic."""
-
-    @property
-    def name(self) -> str:
-        """Its name in records."""
 
     @property
     def reference(self) -> str | None:

@@ -6,9 +6,8 @@ from typing import Any
 
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.iperf3.driver import NAME as IPERF3
-from copycost.measure.drivers.iperf3.output import intervals_of, within
-from copycost.records.derive import rate_limit_of
-from copycost.records.windows import window_ns
+from copycost.measure.drivers.iperf3.tool import intervals_of, within
+from copycost.records.derive import rate_limit_of, window_ns
 
 # fewer whole intervals within the window are no steady state
 _FEWEST_INTERVALS = 3
@@ -30,18 +29,17 @@ def rates_of(record: Mapping[str, Any]) -> dict[str, Any]:
         found[f"{side}_cpu_percent"] = _percent(cpu_ns, own_ns)
         found[f"{side}_perf_percent"] = _percent(clock_ns, own_ns)
         found[f"{side}_waiting_percent"] = _waiting_percent(record, side)
+    # our programs' sockets are not read by read(2), which is what the kernel counts
+    found["kernel_bits_per_s"] = math.nan
     if record["driver"]["name"] != IPERF3:
-        # our programs' sockets are not read by read(2), which is what the kernel counts
-        return found | {"kernel_bits_per_s": math.nan} | _by_own_counts(record)
+        return found | _by_own_counts(record)
     received = _usage_of(record, "receiver") or {}
-    if (read_bytes := received.get("read_bytes")) is None:
-        found["kernel_bits_per_s"] = math.nan
-    else:
+    if (read_bytes := received.get("read_bytes")) is not None:
         found["kernel_bits_per_s"] = read_bytes * 8e9 / received["window_ns"]
     return found | _by_intervals(record)
 
 
-def is_stopped(record: Mapping[str, Any]) -> bool:
+def _is_stopped(record: Mapping[str, Any]) -> bool:
     """Whether a limiter stops the sender now and then, also at the edges of its own window."""
     return bool(record["cell"].get("limiter") == "cpulimit")
 
@@ -60,13 +58,13 @@ def _cpu_of(record: Mapping[str, Any], side: str) -> tuple[float, float]:
     window too, which then begins and ends only when it goes on.
     """
     driver, usage = record["driver"], _usage_of(record, side)
-    stopped = side == "sender" and is_stopped(record)
-    if driver["name"] != IPERF3 and not (stopped and usage is not None):
-        report = driver[side]
-        if report is None:
-            return math.nan, math.nan
-        return window_ns(report), report["process"]["cpu_ns"]
-    return (math.nan, math.nan) if usage is None else (usage["window_ns"], usage["cpu_ns"])
+    stopped = side == "sender" and _is_stopped(record)
+    if driver["name"] == IPERF3 or (stopped and usage is not None):
+        return (math.nan, math.nan) if usage is None else (usage["window_ns"], usage["cpu_ns"])
+    report = driver[side]
+    if report is None:
+        return math.nan, math.nan
+    return window_ns(report), report["process"]["cpu_ns"]
 
 
 def _waiting_percent(record: Mapping[str, Any], side: str) -> float:
@@ -89,19 +87,23 @@ def _waiting_percent(record: Mapping[str, Any], side: str) -> float:
     return _percent(waiting_ns, usage["window_ns"])
 
 
+def _percent(value: float | None, of_ns: float) -> float:
+    return math.nan if value is None else 100.0 * value / of_ns
+
+
 def _by_own_counts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rates by our programs' own counts, each in its own window."""
-    sender, receiver = record["driver"]["sender"], record["driver"]["receiver"]
+    rates = dict.fromkeys(SIDES, math.nan)
+    for side in SIDES:
+        report = record["driver"][side]
+        if report is not None and not (side == "sender" and _is_stopped(record)):
+            rates[side] = report["in_window"]["bytes"] * 8e9 / window_ns(report)
     return {
-        "sent_bits_per_s": math.nan if is_stopped(record) else _own_rate(sender),
-        "bits_per_s": math.nan if receiver is None else _own_rate(receiver),
+        "sent_bits_per_s": rates["sender"],
+        "bits_per_s": rates["receiver"],
         "retransmits": math.nan,
         "n_intervals": 1,
     }
-
-
-def _own_rate(report: Mapping[str, Any]) -> float:
-    return float(report["in_window"]["bytes"] * 8e9 / window_ns(report))
 
 
 def _by_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,9 +145,8 @@ def limit_of(driver: Mapping[str, Any]) -> float | None:
     """Return what the senders of a record were to send at most [bit/s]; None for any number."""
     if driver["name"] != IPERF3:
         return rate_limit_of(driver["sender"])
-    asked = [
-        (pair["client"].get("start") or {}).get("test_start") or {} for pair in driver["pairs"]
-    ]
+    starts = [pair["client"].get("start") or {} for pair in driver["pairs"]]
+    asked = [start.get("test_start") or {} for start in starts]
     each = [one.get("num_streams", 1) * one.get("target_bitrate", 0) for one in asked]
     return float(sum(each)) or None
 
@@ -153,12 +154,7 @@ def limit_of(driver: Mapping[str, Any]) -> float | None:
 def version_of(record: Mapping[str, Any]) -> str | None:
     """Return the version of who drove a record: iperf3's, or the digest of our sources."""
     driver = record["driver"]
-    is_iperf3 = driver["name"] == IPERF3
-    version: str | None = (
-        driver["version"] if is_iperf3 else driver["sender"]["build"].get("source_digest")
-    )
-    return version
-
-
-def _percent(value: float | None, of_ns: float) -> float:
-    return math.nan if value is None else 100.0 * value / of_ns
+    if driver["name"] == IPERF3:
+        return str(driver["version"])
+    digest: str | None = driver["sender"]["build"].get("source_digest")
+    return digest

@@ -7,10 +7,10 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.config.testbeds import kernels_on
-from copycost.measure.drivers.iperf3.output import udp_totals
+from copycost.measure.drivers.iperf3.tool import udp_totals
 from copycost.measure.drivers.rates import limit_of
 from copycost.measure.repetition import Task, measure_repetition
-from copycost.observers.loss_counters import LossCounters
+from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.column import fact, flag, grouped, number, text
 from copycost.records.columns import RATE_LIMIT, SIDES

@@ -14,10 +14,10 @@ from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
 from copycost.hosts.facts.kernel import require_memory
 from copycost.hosts.placement import place
 from copycost.hosts.program import Launch
-from copycost.measure.bench import HeldHost, locked_host
-from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
-from copycost.measure.drivers.programs.working_set import ring_bytes
+from copycost.measure.drivers.programs.command import ring_bytes
+from copycost.measure.drivers.programs.conversation import EXIT_UNAVAILABLE
 from copycost.measure.drivers.protocol import AGAIN
+from copycost.measure.held_host import HeldHost, locked_host
 from copycost.measure.window import lock_warning
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
 

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.config.studies import EventChoice
 from copycost.config.testbeds import guests_on
-from copycost.errors import Unavailable
+from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, is_inside, is_rest
-from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.measure.drivers.protocol import AGAIN
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.observers.sampler import Sampler
-from copycost.observers.sampling_access import SamplingPlan, plan_sampling
+from copycost.observers.sampler import Sampler, SamplingPlan, plan_sampling
 from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.records.record import Record
 from copycost.studies.profile.runs import Run, run_of
@@ -86,8 +85,7 @@ def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Pro
             if sampled:
                 require_samples(record["observed"][sampler.name], found)
                 require_stacks(sampler.stacks)
-        except NoMeasurement as error:
-            why = error.verdict
+        except AttemptFailed as why:
             record["status"], record["reason"], record["remedy"] = "failed", why.reason, why.remedy
             record["driver"], record["window"], record["observed"] = None, None, {}
             _log.warning("failed: %s", why.reason)
@@ -125,7 +123,7 @@ def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
                 f"the {party(side)} has {sampled['samples']} samples of {sampling['event']}, where"
                 f" its CPU time at {frequency_hz} Hz should have given {expected:.0f}"
             )
-            raise NoMeasurement(Verdict("failed", reason, remedy))
+            raise AttemptFailed(reason, remedy)
 
 
 def require_stacks(sides: Mapping[str, Stacks]) -> None:
@@ -139,4 +137,4 @@ def require_stacks(sides: Mapping[str, Stacks]) -> None:
             whose = f"{share:.0%} of the {party(side)}'s samples"
             reason = f"perf could not tell the call stacks of {whose}"
             remedy = "build what is profiled with frame pointers (-fno-omit-frame-pointer)"
-            raise NoMeasurement(Verdict("failed", reason, remedy))
+            raise AttemptFailed(reason, remedy)

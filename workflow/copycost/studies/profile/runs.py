@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from copycost.errors import AttemptFailed
 from copycost.hosts.side import REFERENCES, SIDES, hypervisor_of, rest_of_guest
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
-from copycost.measure.drivers.protocol import NoMeasurement, Verdict
 from copycost.measure.drivers.rates import rates_of
+from copycost.records.derive import received_bytes, turns_of, window_ns
 from copycost.records.record import Record
-from copycost.records.windows import received_bytes, turns_of, window_ns
 
 KIB = 1024.0
 
@@ -63,7 +63,7 @@ def of_reference(record: Record) -> Record | None:
 
 
 def run_of(record: Record) -> Run:
-    """Return what a measured record came to; `NoMeasurement` where iperf3 does not tell."""
+    """Return what a measured record came to; AttemptFailed where iperf3 does not tell."""
     driver, observed = record["driver"], record["observed"]
     assert driver is not None
     own, turns = driver["name"] == PROGRAMS, turns_of(driver)[0]
@@ -117,4 +117,4 @@ def _received_by_iperf3(record: Record, length_ns: int) -> float:
         if math.isfinite(rates[name]):
             return float(rates[name] / 8 * (length_ns / 1e9))
     reason = "how much iperf3 received in the window is not known"
-    raise NoMeasurement(Verdict("failed", reason, "measure longer"))
+    raise AttemptFailed(reason, "measure longer")

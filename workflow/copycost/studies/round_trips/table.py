@@ -13,16 +13,25 @@ from copycost.records.columns import CELLS, SIDES
 from copycost.records.cpu_attribution import (
     cost_columns,
     costs_of,
+    machine_columns,
+    machines_of,
     status_columns,
     use_columns,
     use_of,
 )
-from copycost.records.derive import Row, derive_row, ratio, total, traffic_of
-from copycost.records.machine_windows import machine_columns, machines_of
+from copycost.records.derive import (
+    Row,
+    Turns,
+    derive_row,
+    ratio,
+    total,
+    traffic_of,
+    turns_of,
+    window_ns,
+)
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table, write_table
-from copycost.records.windows import Turns, turns_of, window_ns
 
 _TIME_COLUMNS = grouped(
     "Round trips",

@@ -11,8 +11,7 @@ from copycost.hosts.host import Host, Waiting
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.programs.conversation import Conversation, SideEnded
-from copycost.measure.drivers.programs.side import RunningSide
+from copycost.measure.drivers.programs.conversation import Conversation, RunningSide, SideEnded
 
 
 @pytest.fixture

@@ -5,24 +5,31 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from sample_records import sample_record
 from setups import HOST
 from unit.hosts.places import running
 
-from copycost.errors import HostError
+from copycost.config.cells import Cell
+from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.host import Program
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
+from copycost.measure.drivers.programs.conversation import (
+    RunningSide,
+    SideEnded,
+    SideSilent,
+    end_sides,
+)
 from copycost.measure.drivers.programs.driver import _report_of
-from copycost.measure.drivers.programs.late_edge_warnings import own_disturbances
-from copycost.measure.drivers.programs.side import RunningSide, end_sides
 from copycost.measure.drivers.programs.verdict import (
     judge,
-    judge_traffic,
-    judge_windows,
+    odd_numbers,
+    own_disturbances,
+    require_traffic,
+    require_windows,
     unexplained,
 )
-from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Verdict
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow
 
 MS = 10**6
 PLANNED = {"planned_start_ns": 1000 * MS, "planned_end_ns": 1200 * MS,
@@ -44,31 +51,60 @@ def window(**more: int) -> dict[str, Any]:
     ],
 )
 def test_a_window_of_which_less_than_half_is_left_is_no_measurement(late: dict[str, int]) -> None:
-    verdict = judge_windows({"sender": window(), "receiver": window(**late)})
-    assert verdict is not None
-    assert verdict.status == "failed"
-    assert "the receiver's window came" in verdict.reason
-    assert "measure.duration_s" in verdict.remedy
+    with pytest.raises(MissedWindow, match="the receiver's window came"):
+        require_windows({"sender": window(), "receiver": window(**late)})
     little = window(start_ns=1090 * MS, end_ns=1290 * MS, perf_disable_ns=9 * MS)
-    assert judge_windows({"sender": little, "receiver": window()}) is None
+    require_windows({"sender": little, "receiver": window()})
+
+
+def sampled(samples: int = 1000, round_trips: int | None = None) -> dict[str, Any]:
+    round_trip = None if round_trips is None else {"samples": round_trips}
+    return {**window(), "service_time": {"samples": samples}, "round_trip": round_trip}
 
 
 @pytest.mark.parametrize(
-    ("late", "warned"),
+    ("sender", "late", "lost", "codes"),
     [
+        (sampled(), {}, 0, []),
+        (sampled(99), {"start_ns": 1020 * MS}, 0, ["window_edge_late", "few_messages"]),
+        # of round trips their own samples must be enough
+        (sampled(0, 5000), {}, 0, []),
+        (sampled(0, 7), {}, 0, ["few_messages"]),
+        (sampled(), {}, 3, ["sink_loss"]),
         # perf in an emulated guest, of which its counts still stand for the window
-        ({"start_ns": 1006 * MS, "perf_enable_ns": 6 * MS, "perf_disable_ns": 3 * MS}, []),
-        ({"start_ns": 1009 * MS, "perf_enable_ns": 6 * MS}, ["window_edge_late"]),
-        ({"start_ns": 1012 * MS, "perf_enable_ns": 12 * MS}, ["window_edge_late"]),
-        ({"end_ns": 1205 * MS}, ["window_edge_late"]),
+        (sampled(), {"start_ns": 1006 * MS, "perf_enable_ns": 6 * MS, "perf_disable_ns": 3 * MS},
+         0, []),
+        (sampled(), {"start_ns": 1009 * MS, "perf_enable_ns": 6 * MS}, 0, ["window_edge_late"]),
+        (sampled(), {"start_ns": 1012 * MS, "perf_enable_ns": 12 * MS}, 0, ["window_edge_late"]),
+        (sampled(), {"end_ns": 1205 * MS}, 0, ["window_edge_late"]),
     ],
-)
-def test_what_perf_takes_is_no_lateness_as_long_as_its_counts_stand_for_the_window(
-    late: dict[str, int], warned: list[str]
+)  # fmt: skip
+def test_lateness_few_samples_and_losses_before_the_sink_are_named(
+    sender: dict[str, Any], late: dict[str, int], lost: int, codes: list[str]
 ) -> None:
-    sender = {**window(), "round_trip": None, "service_time": {"samples": 1000}}
-    found = own_disturbances(sender, window(**late), None)
-    assert [one["code"] for one in found] == warned
+    sink = {"sent_datagrams": 1000, "lost_before_hook": lost}
+    found = own_disturbances(sender, window(**late), sink)
+    assert [warning["code"] for warning in found] == codes
+
+
+def changed(strategy: str = "one_copy", *, messages: int = 0, cpu_ns: int = 0) -> list[str]:
+    cell = Cell("streams", "veth", strategy, 65536, 1)
+    record = sample_record(strategy)
+    sender = record["driver"]["sender"]
+    sender["in_window"]["messages"] += messages
+    sender["process"]["cpu_ns"] += cpu_ns
+    sides = {name: record["driver"][name] for name in ("sender", "receiver")}
+    return [one["detail"] for one in odd_numbers(cell, cast("Any", sides))]
+
+
+def test_numbers_that_were_read_at_two_moments_are_told() -> None:
+    assert changed() == []
+    assert changed(messages=-2) == [], "what is under way is counted in bytes only"
+    assert changed(messages=-5) == ["19995 messages of 65536 bytes are 1310720000 bytes"]
+    assert changed(cpu_ns=400_000_000) == [
+        "the sender used 1300.0 ms of CPU time, and its CPUs had 1000.0 ms"
+    ]
+    assert changed("uring_send", cpu_ns=400_000_000) == [], "the kernel has threads for it"
 
 
 WINDOW_NS = 10**9
@@ -83,40 +119,27 @@ def side(in_window: int, total: int, n_threads: int = 1) -> dict[str, Any]:
     }
 
 
-def round_trips(
+def require_round_trips(
     n_made: int, interval_us: int, n_threads: int = 1, first_half: float = 0.5
-) -> Verdict | None:
+) -> None:
     sender = side(100 * n_made, 100 * n_made, n_threads) | {"options": {"msg_bytes": 100}}
     sender["in_window"] |= {"messages": n_made, "first_half_bytes": first_half * 100 * n_made}
-    return judge_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
+    require_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
 
 
 def test_a_window_in_which_nothing_arrives_is_no_measurement() -> None:
     # as zero_copy has it with a send buffer of 1 KiB: each message waits for a delayed ACK
-    verdict = judge_traffic({"sender": side(65536, 10**6), "receiver": side(0, 10**6)}, 0)
-    assert verdict is not None
-    assert verdict.status == "failed"
-    assert "nothing arrived in the window of 1 s" in verdict.reason
-
-
-@pytest.mark.parametrize(
-    "reports",
-    [
-        {"sender": side(1, 1)},  # sink: nobody receives
-        {"sender": side(0, 0), "receiver": side(0, 0)},  # null, which sends nothing at all
-    ],
-)
-def test_whatever_arrives_is_one(reports: dict[Any, Any]) -> None:
-    assert judge_traffic(reports, 0) is None
+    with pytest.raises(MissedWindow, match="nothing arrived in the window of 1 s"):
+        require_traffic({"sender": side(65536, 10**6), "receiver": side(0, 10**6)}, 0)
+    require_traffic({"sender": side(1, 1)}, 0)  # sink: nobody receives
+    # null, which sends nothing at all
+    require_traffic({"sender": side(0, 0), "receiver": side(0, 0)}, 0)
 
 
 @pytest.mark.parametrize(("n_made", "n_threads", "us"), [(1147, 1, 1), (2 * 940, 2, 1000)])
 def test_requests_that_fall_behind_are_no_measurement(n_made: int, n_threads: int, us: int) -> None:
-    verdict = round_trips(n_made, us, n_threads)
-    assert verdict is not None
-    assert verdict.status == "failed"
-    assert f"only {n_made} were made" in verdict.reason
-    assert "measure.interval_us" in verdict.remedy
+    with pytest.raises(MissedWindow, match=f"only {n_made} were made"):
+        require_round_trips(n_made, us, n_threads)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +150,7 @@ def test_requests_that_fall_behind_are_no_measurement(n_made: int, n_threads: in
 def test_requests_that_keep_up_but_for_a_moment_are_one(
     n_made: int, n_threads: int, first_half: float
 ) -> None:
-    assert round_trips(n_made, 1000, n_threads, first_half) is None
+    require_round_trips(n_made, 1000, n_threads, first_half)
 
 
 @pytest.fixture
@@ -179,7 +202,7 @@ def test_who_is_kept_out_over_a_wire_is_told_to_let_connections_in(
     other: SideName = "sender" if first == "receiver" else "receiver"
     sides = [ended(first, 1, f"{first}: {said}"), ended(other, 0, f"{other}: Broken pipe")]
     verdict = judge(SideEnded(first, "handshake"), sides, over_wire=over_wire)
-    assert verdict.status == "failed"
+    assert isinstance(verdict, AttemptFailed)
     assert said in verdict.reason
     assert verdict.remedy.startswith("let TCP connections") == named
     assert verdict.remedy.endswith(AGAIN)

@@ -1,4 +1,1 @@
-"""iperf3 as a driver: what the field quotes, watched in a window of our own.
-
-Everything here runs in the measuring process; nothing heavy is imported.
-"""
+"""iperf3 as a driver: what the field quotes, watched in a window of our own."""

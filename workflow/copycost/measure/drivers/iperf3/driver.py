@@ -10,21 +10,23 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from copycost.config.strategy_capabilities import IPERF3
-from copycost.errors import CopycostError, HostError, ParseError
+from copycost.errors import AttemptFailed, CopycostError, HostError, ParseError
 from copycost.hosts.host import Program
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.iperf3.output import intervals_of, parse_json
-from copycost.measure.drivers.iperf3.tool import Iperf3Tool, find_on_both
+from copycost.measure.drivers.iperf3.tool import (
+    Iperf3Tool,
+    find_on_both,
+    intervals_of,
+    parse_json,
+)
 from copycost.measure.drivers.protocol import (
     AGAIN,
     MissedWindow,
-    NoMeasurement,
     Payload,
     Phase,
     Setup,
-    Verdict,
     Window,
 )
 from copycost.records.record import Disturbance, disturbance
@@ -40,7 +42,6 @@ _INTERVAL_S = 0.1
 # within 1.6 s on a busy host
 _FURTHER_PAIR_S = 0.2
 _TIMEOUT_S = 10.0
-_FALLBACK = "reno"
 _NEWER = "install a newer iperf3"
 # in a namespace of our own every port is free; iperf3's usual one
 _FIRST_PORT = 5201
@@ -61,7 +62,6 @@ class ProcessEnded(HostError):
 class Iperf3:
     """The iperf3 of the machine, as many processes of it as its version needs."""
 
-    name = NAME
     reference: str | None = None
 
     def plan(self, setup: Setup) -> dict[str, Any]:
@@ -117,8 +117,6 @@ class Iperf3Traffic:
         self._ports: list[int] = []
         self._enter("start")
 
-    sides_of_reference: Sequence[Side] = ()
-
     @property
     def sides(self) -> Sequence[Side]:
         """Clients and servers, for observers."""
@@ -140,7 +138,12 @@ class Iperf3Traffic:
         for index, port in enumerate(self._ports):
             self._servers.append(self._start("server", index, port))
         self._setup.meanwhile()
-        self._await(self._all_listen, self._servers, "no iperf3 server listened")
+        files, wanted = testbed.hosts["receiver"].files, {f"{port:04X}" for port in self._ports}
+        self._await(
+            lambda: wanted <= listening_ports(files.text("proc/net/tcp") or ""),
+            self._servers,
+            "no iperf3 server listened",
+        )
         for index, port in enumerate(self._ports):
             client = self._start("client", index, port)
             self._clients.append(client)
@@ -157,33 +160,25 @@ class Iperf3Traffic:
             or frozenset(cpus[(first + i) % len(cpus)] for i in range(self._per_pair)),
             dies_with_us=True,
         )
-        return _Process(role, self._setup.start(side, launch))
+        return _Process(role, self._setup.testbed.hosts[side].start(launch))
 
     def _words(self, role: Role, port: int) -> list[str]:
         """Return the command line, see iperf3(1)."""
-        path, address = self._tools[_SIDE_OF[role]].path, self._setup.testbed.addresses[1]
+        testbed, cell = self._setup.testbed, self._setup.cell
+        path, address = self._tools[_SIDE_OF[role]].path, testbed.addresses[1]
         common = ["-p", str(port), "-J", "-i", f"{_INTERVAL_S:g}"]
         if role == "server":
             return [path, "-s", "-1", "-B", address, *common]
         words = [path, "-c", address, "-t", str(self._seconds), *common]
-        words += ["-l", str(self._setup.cell.msg_bytes), "-P", str(self._per_pair)]
-        if self._setup.testbed.transport == "datagram":
-            limit = self._setup.testbed.payload_limit(self._setup.cell.msg_bytes) or 0
+        words += ["-l", str(cell.msg_bytes), "-P", str(self._per_pair)]
+        if testbed.transport == "datagram":
+            limit = testbed.payload_limit(cell.msg_bytes) or 0
             # of each stream; 0 is as fast as can be
-            each_bits_per_s = round(8 * limit / self._setup.cell.n_threads)
-            return [*words, "-u", "-b", str(each_bits_per_s)]
-        return [*words, "-C", self._congestion_control()]
-
-    def _congestion_control(self) -> str:
-        """Return what the sender's sockets may have: the one wanted, or reno.
-
-        iperf3 ends where it may not have the one it is told; every kernel has reno, and allows it.
-        """
+            return [*words, "-u", "-b", str(round(8 * limit / cell.n_threads))]
+        # it ends where it may not have the one it is told; every kernel has reno, and allows it
         wanted = self._setup.settings.congestion_control
-        host = self._setup.testbed.hosts["sender"]
-        return next(
-            (name for name in (wanted, _FALLBACK) if host.allows_congestion_control(name)), wanted
-        )
+        allows = testbed.hosts["sender"].allows_congestion_control
+        return [*words, "-C", next((name for name in (wanted, "reno") if allows(name)), wanted)]
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Return the window: the traffic runs already."""
@@ -243,10 +238,6 @@ class Iperf3Traffic:
     def _everybody(self) -> list[_Process]:
         return [*self._clients, *self._servers]
 
-    def _all_listen(self) -> bool:
-        text = self._setup.testbed.hosts["receiver"].files.text("proc/net/tcp") or ""
-        return {f"{port:04X}" for port in self._ports} <= listening_ports(text)
-
     def _await_traffic(self, client: _Process) -> None:
         """Wait until a client has written a message, and note when it began to."""
         host = self._setup.testbed.hosts["sender"]
@@ -292,7 +283,7 @@ class Iperf3Traffic:
                 f" {self._phase}: the host is too busy for it"
                 f" (streams: {self._setup.cell.n_threads})"
             )
-            return MissedWindow(Verdict("failed", reason, AGAIN))
+            return MissedWindow(reason, AGAIN)
         known = code is None or code >= 0
         how = f"exit status {code}" if known else f"by {signal.Signals(-(code or 0)).name}"
         return ProcessEnded(
@@ -314,10 +305,10 @@ def _report_of(process: _Process, warnings: list[Disturbance]) -> dict[str, Any]
     try:
         content, odd = parse_json(process.program.output(), what)
         if (error := content.get("error")) is not None:
-            raise NoMeasurement(Verdict("failed", f"{what} reported: {error}", AGAIN))
+            raise AttemptFailed(f"{what} reported: {error}", AGAIN)
         intervals_of(content, what)
     except ParseError as error:
-        raise NoMeasurement(Verdict("failed", str(error), f"{_NEWER}, or {AGAIN}")) from error
+        raise AttemptFailed(str(error), f"{_NEWER}, or {AGAIN}") from error
     if odd:
         detail = f"{what} printed values that are no numbers (nan); they count as missing"
         warnings.append(disturbance("iperf3_nan", detail))

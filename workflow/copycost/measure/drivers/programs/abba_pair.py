@@ -11,34 +11,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side
 from copycost.measure.drivers.programs.conversation import Slice
-from copycost.measure.drivers.programs.driver import NAME, Programs, ProgramsTraffic
+from copycost.measure.drivers.programs.driver import Programs, ProgramsTraffic
 from copycost.measure.drivers.protocol import Payload, Phase, Setup, Window
 
-SLICE_S = 0.02
-"""The usual length of a slice [s]: docs/method.md has others beside it."""
-
+# the usual length of a slice [s]: docs/method.md has others beside it
+_SLICE_S = 0.02
 _FEWEST_SLICES = 4
 # each turn takes a little longer than its slice: what is under way arrives, and the word is passed
 _TURN_PER_SLICE = 1.15
 
 
 class Pair:
-    """A way to send, and the reference, of that implementation, beside it.
+    """A way to send, and the reference, of that implementation, beside it."""
 
-    Each sends for `slice_s` before it is the other's turn.
-    """
-
-    name = NAME
-
-    def __init__(
-        self, way: Programs, reference: Programs, implementation: str, slice_s: float = SLICE_S
-    ) -> None:
+    def __init__(self, way: Programs, reference: Programs, implementation: str) -> None:
         self._way = way
         self._reference = reference
         self.reference = implementation
-        self._slice_s = slice_s
 
     def plan(self, setup: Setup) -> dict[str, Any]:
         """Choose the rings of both."""
@@ -51,19 +43,20 @@ class Pair:
 
         Both senders make their messages at the same time.
         """
+        both = [(self._way, setup), (self._reference, self._beside(setup))]
         way_first = setup.cell.rep % 2 == 1
-        first, second = (self._way, setup), (self._reference, self._beside(setup))
-        if not way_first:
-            first, second = second, first
-        with first[0].begun(first[1]) as one, second[0].begun(second[1]) as other:
+        (first, its_setup), (second, other_setup) = both if way_first else both[::-1]
+        with first.begun(its_setup) as one, second.begun(other_setup) as other:
             for each in (one, other):
                 each.connect()
-            slices = _slices_in(setup.settings.duration_s, self._slice_s)
-            yield PairTraffic(setup, (one, other), self.reference, slices, way_first=way_first)
+            yield PairTraffic(setup, (one, other), self.reference, way_first=way_first)
 
     def _beside(self, setup: Setup) -> Setup:
+        def around(party: str, launch: Launch) -> Launch:
+            return setup.around(f"reference_{party}", launch)
+
         cell = replace(setup.cell, implementation=self.reference)
-        return replace(setup, cell=cell, around=setup.around_reference)
+        return replace(setup, cell=cell, around=around)
 
 
 class PairTraffic:
@@ -74,7 +67,6 @@ class PairTraffic:
         setup: Setup,
         started: tuple[ProgramsTraffic, ProgramsTraffic],
         reference: str,
-        slices: tuple[float, int],
         *,
         way_first: bool,
     ) -> None:
@@ -82,18 +74,17 @@ class PairTraffic:
         self._started = started
         self._way, self._beside = started if way_first else started[::-1]
         self._reference = reference
-        self._slice_s, self._n_slices = slices
+        # an even number of one way's, each about as long as usual
+        duration_s = setup.settings.duration_s
+        self._n_slices = max(2 * round(duration_s / _SLICE_S / 2), _FEWEST_SLICES)
+        self._slice_s = duration_s / self._n_slices
         self._slices: list[tuple[ProgramsTraffic, Slice]] = []
 
     @property
     def sides(self) -> Sequence[Side]:
-        """Those of the way under test."""
-        return self._way.sides
-
-    @property
-    def sides_of_reference(self) -> Sequence[Side]:
-        """Those of the reference."""
-        return [replace(side, party=f"reference_{side.name}") for side in self._beside.sides]
+        """Those of the way under test, and of the reference."""
+        beside = [replace(side, party=f"reference_{side.name}") for side in self._beside.sides]
+        return [*self._way.sides, *beside]
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Have each settle alone, and return when the window will about be."""
@@ -108,17 +99,16 @@ class PairTraffic:
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
         """Begin what counts, or take the turns that it is made of, and end it."""
         if next_phase == "window":
-            self._edge("begin")
+            self._pass_edge("begin")
             return
-        first, second = self._started
         for number in range(self._n_slices):
             if number == self._n_slices // 2:
-                self._edge("half")
-            for one in (first, second) if number % 2 == 0 else (second, first):
+                self._pass_edge("half")
+            for one in self._started if number % 2 == 0 else self._started[::-1]:
                 self._slices.append((one, one.take_turn(self._slice_s)))
-        self._edge("end")
+        self._pass_edge("end")
 
-    def _edge(self, word: str) -> None:
+    def _pass_edge(self, word: str) -> None:
         for one in self._started:
             one.pass_edge(word)
 
@@ -126,8 +116,8 @@ class PairTraffic:
         """Let both end, and return what they said: the way's own, and the reference's beside it."""
         for one in self._started:
             one.end()
-        beside = self._beside.payload(())
-        way = self._way.payload((self._beside,))
+        beside = self._beside.payload()
+        way = self._way.payload(self._beside)
         assert way.cpu_ns is not None
         assert beside.cpu_ns is not None
         reference = {"implementation": self._reference, **beside.entry}
@@ -138,9 +128,3 @@ class PairTraffic:
             entry={**way.entry, "slices": slices, "reference": reference},
             cpu_ns={side: used + beside.cpu_ns[side] for side, used in way.cpu_ns.items()},
         )
-
-
-def _slices_in(duration_s: float, slice_s: float) -> tuple[float, int]:
-    """Return how long each of how many slices of one way is, an even number [s, count]."""
-    n_slices = max(2 * round(duration_s / slice_s / 2), _FEWEST_SLICES)
-    return duration_s / n_slices, n_slices

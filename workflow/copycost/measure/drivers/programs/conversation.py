@@ -1,4 +1,4 @@
-"""The conversation with both sides: handshake, one common window, and the end; no sleeps.
+"""Both programs while they run, and the conversation with them: handshake, window, end; no sleeps.
 
 The sender reports its port, the receiver connects, both are ready, both get the same window, each
 in its host's CLOCK_MONOTONIC; traffic goes on until both have measured it. Every wait watches both
@@ -6,23 +6,103 @@ processes and has a limit, so whatever dies or hangs is noticed, and named.
 """
 
 import logging
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from copycost.errors import HostError
-from copycost.hosts.host import Host, Waiting
+from copycost.hosts.host import Host, Program, Waiting
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.programs.side import RunningSide
 from copycost.measure.drivers.protocol import Phase, Window
 
+# exit codes of the programs (`--help` states them)
+EXIT_USAGE = 2
+EXIT_UNAVAILABLE = 77
+_SIGNALS = {signal.strsignal(number): number for number in signal.valid_signals()}
+# before what the programs tell of them
+_UNKNOWN_PEERS = ": unknown peers: "
+# what perf itself says on stderr each time it is switched
+_PERF_CHATTER = ("Events enabled", "Events disabled")
 # from the `window` line to the first traffic: room for both programs to read it
 _WINDOW_LEAD_NS = 2_000_000
 # how much longer we wait than the programs, so that a program tells its own story first
 _SLACK_S = 2.0
+# what both sides answer where neither sends; the end is answered when it is asked for
+_ANSWERS = {"begin": "begun", "half": "halved"}
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSide:
+    """A sender or receiver of ours that was started; perf may be between us and it."""
+
+    name: SideName
+    program: Program
+
+    @property
+    def under_perf(self) -> bool:
+        """Whether perf is between us and the program."""
+        launch = self.program.launch
+        return launch.words[0] != launch.program
+
+    @property
+    def exit_code(self) -> int:
+        """Its exit code; to be asked after its end."""
+        code = self.program.exit_code
+        assert code is not None, "asked before its end"
+        return code
+
+    def errors(self) -> list[str]:
+        """Return the lines on stderr, without what perf says each time it is switched."""
+        lines = [line.strip() for line in self.program.errors().splitlines()]
+        return [line for line in lines if line and line not in _PERF_CHATTER]
+
+    def ended_by_signal(self) -> int | None:
+        """Return the signal that killed the program (or perf above it), None if there was none.
+
+        To be asked after its end; our own killing does not count. perf ends with 0 when its program
+        was killed, and only says so: ``./sender: Killed``.
+        """
+        if self.program.killed:
+            return None
+        if self.exit_code < 0:
+            return -self.exit_code
+        if self.under_perf and not self.program.output():
+            for line in self.errors():
+                # the program's own lines begin otherwise, and "Broken pipe" may be an error too
+                words = line.removeprefix(f"{self.program.launch.program}: ")
+                if words != line and words in _SIGNALS:
+                    return int(_SIGNALS[words])
+        return None
+
+    @property
+    def last_words(self) -> str:
+        """The program's last line on stderr, which begins with its name; '' if there is none.
+
+        What it tells of unknown peers explains no end.
+        """
+        own = [line for line in self.errors() if line.startswith(f"{self.name}:")]
+        own = [line for line in own if _UNKNOWN_PEERS not in line]
+        return own[-1] if own else ""
+
+    def unknown_peers(self) -> str:
+        """Return who else came to the program's port, by address and count; '' if nobody did."""
+        told = (
+            line.partition(_UNKNOWN_PEERS)[2] for line in self.errors() if _UNKNOWN_PEERS in line
+        )
+        return "; ".join(told)
+
+
+def end_sides(sides: Sequence[RunningSide], grace_s: float) -> None:
+    """Make several sides end, at the same time."""
+    for side in sides:
+        side.program.hang_up()
+    for side in sides:
+        side.program.end(grace_s)
 
 
 class SideEnded(HostError):
@@ -117,13 +197,12 @@ class Conversation:
         """Have both sides, neither of which sends now, take an edge of what counts."""
         if word == "begin":
             self._enter("window")
-        # the end is answered when it is asked for, see `let_stop`
         for side in self.sides:
             side.program.say(word)
-        if word == "end":
-            self._enter("drain")
+        if word in _ANSWERS:
+            self._await(_ANSWERS[word])
         else:
-            self._await({"begin": "begun", "half": "halved"}[word])
+            self._enter("drain")
 
     def _ask(self, name: SideName, line: str, answer: str, takes_s: float = 0.0) -> list[int]:
         (side,) = (side for side in self.sides if side.name == name)

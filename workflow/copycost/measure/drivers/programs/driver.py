@@ -9,39 +9,50 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.testbeds import is_wire
-from copycost.errors import CannotStart, CopycostError, HostError, MeasurementStopped, WithRemedy
+from copycost.errors import (
+    AttemptFailed,
+    CannotStart,
+    CopycostError,
+    HostError,
+    MeasurementStopped,
+    WithRemedy,
+)
 from copycost.hosts.placement import cache_sharers_on, fewest_at_once
 from copycost.hosts.program import CONTROL, Launch
 from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.programs.command import settle_sink, side_options
-from copycost.measure.drivers.programs.conversation import Conversation, SideEnded, Slice
-from copycost.measure.drivers.programs.late_edge_warnings import odd_numbers, own_disturbances
-from copycost.measure.drivers.programs.side import RunningSide, end_sides
-from copycost.measure.drivers.programs.verdict import (
-    judge,
-    judge_exits,
-    judge_traffic,
-    judge_windows,
-    unexplained,
-)
-from copycost.measure.drivers.programs.working_set import (
+from copycost.measure.drivers.programs.command import (
+    SLOWEST_FILL_BYTES_PER_S,
     check_memory,
     check_ring,
     ring_bytes,
-    time_to_fill_s,
+    side_options,
+)
+from copycost.measure.drivers.programs.conversation import (
+    Conversation,
+    RunningSide,
+    SideEnded,
+    Slice,
+    end_sides,
+)
+from copycost.measure.drivers.programs.verdict import (
+    judge,
+    odd_numbers,
+    own_disturbances,
+    require_success,
+    require_traffic,
+    require_windows,
+    unexplained,
 )
 from copycost.measure.drivers.protocol import (
     AGAIN,
-    MissedWindow,
-    NoMeasurement,
     Payload,
     PerfUnusable,
     Phase,
     Setup,
     UnexplainedEnd,
-    Verdict,
     Window,
 )
+from copycost.testbeds.drop_hook import DropHook
 
 NAME = "programs"
 """The driver's name in records."""
@@ -60,7 +71,6 @@ class Programs:
     from the time that a sender takes to make a large ring of messages.
     """
 
-    name = NAME
     reference: str | None = None
 
     def __init__(
@@ -94,11 +104,12 @@ class Programs:
         """Start the sender, if there is room for its messages, which it makes now."""
         cell, host = setup.cell, setup.testbed.hosts["sender"]
         check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
-        timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
+        timeout_s = self._io_timeout_s + self._ring_bytes / SLOWEST_FILL_BYTES_PER_S
         traffic = ProgramsTraffic(setup, self._receiver, self._ring_bytes, timeout_s)
         try:
             with traffic.judged():
-                traffic.start(self._sender)
+                traffic.start("sender", self._sender)
+                setup.meanwhile()
                 yield traffic
         finally:
             # also after Ctrl-C: then at once
@@ -108,9 +119,10 @@ class Programs:
 
 
 class ProgramsTraffic:
-    """Both sides while they run; see `copycost.measure.drivers.protocol.Traffic`."""
+    """Both sides while they run; see `copycost.measure.drivers.protocol.Traffic`.
 
-    sides_of_reference: Sequence[Side] = ()
+    What goes wrong is told in words about these programs, also where others run beside them.
+    """
 
     def __init__(
         self, setup: Setup, receiver: Path | None, ring_bytes: int, io_timeout_s: float
@@ -121,6 +133,7 @@ class ProgramsTraffic:
         self._io_timeout_s = io_timeout_s
         self._conversation = Conversation(io_timeout_s, setup.waiting, setup.machine)
         self._token = secrets.token_hex(8)  # by which both sides know each other
+        self.running = self._conversation.sides
 
     @contextmanager
     def judged(self) -> Iterator[None]:
@@ -128,58 +141,52 @@ class ProgramsTraffic:
         running = self.running
         try:
             yield
-        except (PerfUnusable, NoMeasurement, WithRemedy, MeasurementStopped):
+        except (PerfUnusable, WithRemedy, MeasurementStopped):
             raise
         except CopycostError as error:
             end_sides(running, _GRACE_S)
-            self.log_errors()
+            self._log_errors()
             _raise_if_perf_failed(error, running)
-            verdict = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
+            why = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
+            reason, remedy = why.reason, why.remedy
+            if told := "; ".join(said for side in running if (said := side.unknown_peers())):
+                reason += f" (unknown peers: {told})"
+                remedy = f"keep unknown peers away from its port by a firewall, then {remedy}"
             again = isinstance(error, SideEnded) and unexplained(running)
-            kind = UnexplainedEnd if again else NoMeasurement
-            raise kind(_with_unknown_peers(verdict, running)) from error
-
-    @property
-    def running(self) -> list[RunningSide]:
-        """The sides that were started."""
-        return self._conversation.sides
+            raise (UnexplainedEnd if again else type(why))(reason, remedy) from error
 
     @property
     def sides(self) -> Sequence[Side]:
-        """The same, for observers."""
+        """The sides that were started, for observers."""
         hosts = self._setup.testbed.hosts
         return [
             Side(side.name, hosts[side.name], [side.program], reads_to_the_end=True)
             for side in self.running
         ]
 
-    def start(self, sender: Path) -> None:
-        """Start the sender."""
-        self._start("sender", sender)
-        self._setup.meanwhile()
-
-    def connect(self) -> None:
-        """Start the receiver once the sender waits for it, and lead both to stand ready."""
-        with self.judged():
-            port = self._conversation.read_port()
-            if self._receiver is not None:
-                self._start("receiver", self._receiver, "--port", str(port))
-            self._conversation.await_ready()
-
-    def _start(self, name: SideName, program: Path, *more: str) -> None:
+    def start(self, name: SideName, program: Path, *more: str) -> None:
+        """Start a side."""
         setup = self._setup
         path = setup.testbed.hosts[name].path_of(program)
         options = side_options(setup, name, self._ring_bytes, self._io_timeout_s)
         words = (path, *options, *more, "--control-fd", CONTROL)
         launch = Launch(words, path, control=True, cpus=setup.placement.mask(name))
         try:
-            started = setup.start(name, launch, switches=True)
+            started = setup.testbed.hosts[name].start(setup.around(name, launch))
         except CannotStart as error:
             if error.path != path:
                 raise PerfUnusable(f"{error.path}: {error.why}") from error
             raise
         self.running.append(RunningSide(name, started))
         started.say(f"token {self._token}")
+
+    def connect(self) -> None:
+        """Start the receiver once the sender waits for it, and lead both to stand ready."""
+        with self.judged():
+            port = self._conversation.read_port()
+            if self._receiver is not None:
+                self.start("receiver", self._receiver, "--port", str(port))
+            self._conversation.await_ready()
 
     def await_turns(self) -> None:
         """Let both sides be woken on time, and know that they send in turns with others."""
@@ -217,7 +224,7 @@ class ProgramsTraffic:
     def finish(self) -> Payload:
         """Let both sides end, and judge what the programs say."""
         self.end()
-        return self.payload(())
+        return self.payload()
 
     def end(self) -> None:
         """Let both sides end."""
@@ -225,19 +232,21 @@ class ProgramsTraffic:
             self._conversation.let_stop()
             self._conversation.await_end()
             end_sides(self.running, _GRACE_S)
-            self.log_errors()
+            self._log_errors()
 
-    def payload(self, beside: Sequence["ProgramsTraffic"]) -> Payload:
+    def _log_errors(self) -> None:
+        for side in self.running:
+            for line in side.errors():
+                _log.info("%s wrote: %s", side.name, line)
+
+    def payload(self, *beside: "ProgramsTraffic") -> Payload:
         """Judge what the programs said; others beside them sent to the same sink."""
-        wrong = judge_exits(self.running)
-        if wrong is not None:
-            raise (UnexplainedEnd if unexplained(self.running) else NoMeasurement)(wrong)
+        require_success(self.running)
         reports = {side.name: _report_of(side) for side in self.running}
         setup = self._setup
         if not setup.takes_any_traffic:
-            wrong = judge_windows(reports) or judge_traffic(reports, setup.settings.interval_ns)
-            if wrong is not None:
-                raise MissedWindow(wrong)
+            require_windows(reports)
+            require_traffic(reports, setup.settings.interval_ns)
         sender, receiver = reports["sender"], reports.get("receiver")
         check_ring(setup.cell.working_set, sender["ring"]["bytes"], setup.cell.implementation)
         hook = setup.testbed.drop_hook
@@ -253,43 +262,46 @@ class ProgramsTraffic:
             + odd_numbers(setup.cell, reports),
         )
 
-    def log_errors(self) -> None:
-        """Put what the programs said as errors into the log."""
-        for side in self.running:
-            for line in side.errors():
-                _log.info("%s wrote: %s", side.name, line)
 
+def settle_sink(
+    hook: DropHook, totals: Sequence[Mapping[str, int]], msg_bytes: int
+) -> dict[str, int]:
+    """Return what became of all datagrams of a run, warm-up included; its senders have ended.
 
-def _with_unknown_peers(verdict: Verdict, sides: Sequence[RunningSide]) -> Verdict:
-    """Return a verdict that names who else came to the sender's port, if anybody did."""
-    told = "; ".join(said for side in sides if (said := side.unknown_peers()))
-    if not told:
-        return verdict
-    remedy = f"keep unknown peers away from its port by a firewall, then {verdict.remedy}"
-    return Verdict(verdict.status, f"{verdict.reason} (unknown peers: {told})", remedy)
+    Each sender counted `datagrams` and `bytes` from the first to the last. The hook counts packets,
+    and one may hold many datagrams (UDP_SEGMENT), so these are counted by their bytes.
+    """
+    n_bytes = sum(total["bytes"] for total in totals)
+    dropped = hook.read_settled(n_bytes)
+    return {
+        "sent_datagrams": sum(total["datagrams"] for total in totals),
+        "dropped_datagrams": dropped.payload_bytes // msg_bytes,
+        "lost_before_hook": max(0, n_bytes - dropped.payload_bytes) // msg_bytes,
+        "dropped_packets": dropped.packets,
+        "dropped_bytes": dropped.payload_bytes,
+    }
 
 
 def _report_of(side: RunningSide) -> Mapping[str, Any]:
     output = side.program.output()
     if not output:  # though it ended with 0, as perf does whose program was stopped for a while
-        raise UnexplainedEnd(Verdict("failed", f"the {side.name} ended without a result", AGAIN))
+        raise UnexplainedEnd(f"the {side.name} ended without a result", AGAIN)
     try:
         report = json.loads(output)
     except ValueError:
         report = None
     if not isinstance(report, dict):
         found = f"the {side.name} printed no JSON object but {output[:80]!r}"
-        remedy = "build the programs again: delete results/bin"
-        raise NoMeasurement(Verdict("failed", found, remedy))
+        raise AttemptFailed(found, "build the programs again: delete results/bin")
     return report
 
 
 def _raise_if_perf_failed(error: CopycostError, sides: Sequence[RunningSide]) -> None:
     """Tell perf's own failure from the program's, which always says a line with its name."""
-    for side in sides:
-        if not (isinstance(error, SideEnded) and error.name == side.name and side.under_perf):
-            continue
-        if error.during == "handshake" and not side.last_words and side.ended_by_signal() is None:
-            said = " ".join(side.errors()) or "nothing"
-            code = side.exit_code
-            raise PerfUnusable(f"perf ended with exit status {code}, saying: {said}") from error
+    if not isinstance(error, SideEnded) or error.during != "handshake":
+        return
+    side = next(one for one in sides if one.name == error.name)
+    if side.under_perf and not side.last_words and side.ended_by_signal() is None:
+        said = " ".join(side.errors()) or "nothing"
+        code = side.exit_code
+        raise PerfUnusable(f"perf ended with exit status {code}, saying: {said}") from error

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import ParseError
-from copycost.perf.script import frame_name, read_samples
-from copycost.perf.stacks import Sampled
+from copycost.perf.stacks import Sampled, frame_name, read_samples
 
 DATA = Path(__file__).parents[2] / "data" / "perf_script"
 
@@ -28,10 +27,9 @@ def only(sampled: Sampled) -> dict[str, int]:
 
 def test_stacks_are_added_up_by_process_outermost_frame_first() -> None:
     sampled = read("perf_6.1_linux_6.18.txt")
-    assert sampled.samples == 9
+    assert sampled.of(sampled.processes).samples == 9
     assert (sampled.lost, sampled.truncated) == (0, False)
     assert len(sampled.processes) == 3  # two senders, and the receiver of one of them
-    assert sampled.of(sampled.processes).samples == sampled.samples
     senders = [one for one in sampled.processes.values() if "__send" in str(one.weights)]
     (weight,) = [
         weight
@@ -74,7 +72,7 @@ def test_a_cut_off_text_loses_only_its_last_sample(kept: float) -> None:
     whole = read_text(text)
     cut = text[: int(len(text) * kept)]
     sampled = read_text(cut)
-    assert sampled.samples == cut.count("\n\n")
+    assert sampled.of(sampled.processes).samples == cut.count("\n\n")
     assert sampled.truncated
     for pid, stacks in sampled.processes.items():
         assert stacks.weights.keys() <= whole.processes[pid].weights.keys()
