@@ -129,8 +129,5 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
 
 
 def facts_of(study: Study) -> dict[str, Any]:
-    section = {
-        **section_of(study.truths, study.repetitions),
-        "msg_bytes": list(study.sizes),
-    }
+    section = {**section_of(study.truths, study.repetitions), "msg_bytes": list(study.sizes)}
     return compute_facts(table_of(study), section, STATISTICS, published("udp"))

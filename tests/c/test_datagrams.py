@@ -85,9 +85,7 @@ def sink(deaf: socket.socket, **options: object) -> Setting:
     """Return a setting to send where nobody receives."""
     port = str(deaf.getsockname()[1])
     return datagrams(
-        address=None,
-        sender_options=["--sink", "--connect", "127.0.0.1", "--port", port],
-        **options,
+        address=None, sender_options=["--sink", "--connect", "127.0.0.1", "--port", port], **options
     )
 
 

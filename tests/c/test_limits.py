@@ -124,9 +124,7 @@ def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
     assert sender.result["zero_copy"]["sent"] == total["messages"]
 
 
-def test_rings_for_which_locked_memory_is_too_small_are_not_available(
-    address_build: Build,
-) -> None:
+def test_rings_for_which_locked_memory_is_too_small_are_not_available(address_build: Build) -> None:
     probe = subprocess.run(
         [sender_of(address_build, "uring_zero_copy"), "--probe"],
         capture_output=True,

@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 from c.conftest import Build
-from c.harness import (
-    Setting,
-    assert_failed,
-    begin_window,
-    ready_pair,
-    receiving,
-    results,
-    sending,
-)
+from c.harness import Setting, assert_failed, begin_window, ready_pair, receiving, results, sending
 
 MODE = ("--mode", "request_response", "--nodelay", "on")
 

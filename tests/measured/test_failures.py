@@ -14,11 +14,7 @@ from measured.failures_support import RECEIVER, Bench, Running, may_have
 # longer than a test waits for the end (LIMIT_S), so that nothing ends by itself
 LONG = ("--warmup", "0.05", "--duration", "600")
 # the phase in which to strike, and what makes it last
-MOMENTS = {
-    "handshake": ("--io-timeout", "600"),
-    "warm-up": ("--warmup", "600"),
-    "window": LONG,
-}
+MOMENTS = {"handshake": ("--io-timeout", "600"), "warm-up": ("--warmup", "600"), "window": LONG}
 
 
 @pytest.fixture(scope="module")

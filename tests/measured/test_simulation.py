@@ -14,14 +14,7 @@ from typing import Any
 import guests
 import pytest
 from c.conftest import Build
-from c.harness import (
-    Outcome,
-    Setting,
-    listening_port,
-    start_receiver,
-    start_sender,
-    window_line,
-)
+from c.harness import Outcome, Setting, listening_port, start_receiver, start_sender, window_line
 
 from copycost.build.toolchain import compile_program
 from copycost.errors import HostError

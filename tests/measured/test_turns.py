@@ -8,13 +8,7 @@ from itertools import pairwise
 import pytest
 from c.conftest import make_build
 from c.variants import sender_variant
-from measured.failures_support import (
-    RECEIVER,
-    Bench,
-    descendants,
-    may_have,
-    programs_of,
-)
+from measured.failures_support import RECEIVER, Bench, descendants, may_have, programs_of
 
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record

@@ -11,7 +11,7 @@ from workflow.support import ROOT, new_checkout
 ALLOWED = {
     # One locked environment (envs/) serves all rules, and measuring needs the host's own perf, ip
     # and compiler: a container would measure with other tools than the host's.
-    "Specify a conda environment or container for each rule.",
+    "Specify a conda environment or container for each rule."
 }
 
 

@@ -40,11 +40,7 @@ def files(checkout: Checkout) -> dict[str, tuple[int, str]]:
     }
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["--summary"], ["-n", "datagrams", "report"]],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("words", [["--summary"], ["-n", "datagrams", "report"]], ids=" ".join)
 def test_looking_changes_no_file(checkout: Checkout, words: list[str]) -> None:
     before = files(checkout)
     checkout.snakemake(*words)

@@ -19,9 +19,7 @@ def checkout(finished: Checkout) -> Checkout:
     return finished
 
 
-def test_nothing_is_done_again_when_nothing_changed_or_was_only_touched(
-    checkout: Checkout,
-) -> None:
+def test_nothing_is_done_again_when_nothing_changed_or_was_only_touched(checkout: Checkout) -> None:
     said = checkout.snakemake("--cores", "1").stderr
     assert "nothing to be done" in said
     assert "host" not in said

@@ -125,11 +125,7 @@ NO_CELL, WHERE = "must be able to make a cell with the rest of", " (docs/impleme
     ("key", "value", "text"),
     [
         ("measure.duration_s", -1, "got -1, must be a number of seconds from 0.001 to 3600"),
-        (
-            "measure.warmup_s",
-            float("nan"),
-            "got nan, must be a number of seconds from 0 to 3600",
-        ),
+        ("measure.warmup_s", float("nan"), "got nan, must be a number of seconds from 0 to 3600"),
         ("measure.warmup_s", 1.0, "got 1.0, must be shorter than measure.duration_s, which is 0.2"),
         ("measure.tcp_nodelay", "yes", "got 'yes', must be one of kernel, on, off"),
         (

@@ -20,10 +20,7 @@ from copycost.errors import ConfigError
     ("text", "said"),
     [
         ("a:\n  - 1\n b: 2\n", "config.yaml: line 3: not YAML: "),
-        (
-            "just a text",
-            "config.yaml: got a single value, must consist of sections such as ",
-        ),
+        ("just a text", "config.yaml: got a single value, must consist of sections such as "),
         ("", "config.yaml: got nothing, must consist of sections such as streams and "),
         ("a:\n  b: 1\nc: 2\na: 3\n", "config.yaml: line 4: not YAML: a stands there twice"),
         ("a:\n  b: 1\n  b: 2\n", "config.yaml: line 3: not YAML: b stands there twice"),

@@ -48,12 +48,6 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
     assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
 
 
-def test_looking_removes_nothing(records: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    retry.main("--list")
-    assert all(path.exists() for path in records)
-    assert "2 repetitions to measure again" in capsys.readouterr().out
-
-
 @pytest.mark.usefixtures("records")
 def test_only_the_present_grid_counts() -> None:
     save_config(1)

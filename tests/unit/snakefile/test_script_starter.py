@@ -98,19 +98,6 @@ def test_each_script_is_a_process_of_its_own(starter: ScriptStarter, tmp_path: P
     assert first["threads"] == "1"
 
 
-def test_what_a_script_does_to_a_module_no_other_sees(
-    starter: ScriptStarter, tmp_path: Path
-) -> None:
-    spoil = script(tmp_path, "import copycost.errors\ncopycost.errors.mark = 1", "a.spoil.py")
-    look = script(
-        tmp_path,
-        "import copycost.errors\nassert not hasattr(copycost.errors, 'mark')",
-        "a.look.py",
-    )
-    assert starter.run(spoil) == 0
-    assert starter.run(look) == 0
-
-
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [

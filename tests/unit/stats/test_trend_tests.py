@@ -63,9 +63,7 @@ def test_one_round_and_nothing_settle_nothing() -> None:
     ],
 )
 def test_course(
-    changes: list[tuple[int, int, int]],
-    course: Course,
-    told: list[tuple[int, int]],
+    changes: list[tuple[int, int, int]], course: Course, told: list[tuple[int, int]]
 ) -> None:
     found = path_of([change(*one) for one in changes])
     assert found.course is course
