@@ -76,13 +76,6 @@ def test_what_is_no_record_is_refused(path: str) -> None:
         Cell.from_path(path)
 
 
-def test_the_grid_has_every_combination_once_in_order() -> None:
-    grid = streams(working_sets=["hot", "cold"], receivers=["recv", "mmap"])
-    assert len(grid.cells) == 2 * 2 * 2 * 2 * 2
-    assert list(grid.cells) == sorted(set(grid.cells))
-    assert len(set(grid.paths())) == len(grid.cells)
-
-
 def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
     udp = {"implementations": ["zero_copy"], "working_sets": ["hot", "cold"]}
     round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
@@ -104,19 +97,6 @@ def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> N
     assert {cell.rep for cell in grid.cells if cell.testbed == "veth"} == {1}
     assert {cell.rep for cell in grid.cells if cell.testbed == "vm_pair"} == {1, 2, 3}
     assert grid.n_repetitions(asked) == 2 * 8 * 3
-
-
-def test_conditions_come_in_the_order_of_the_configuration() -> None:
-    udp = {"implementations": ["zero_copy"], "working_sets": ["cold", "hot"]}
-    tcp = {"testbeds": ["veth", "loopback"], "working_sets": ["hot", "16777216"]}
-    assert [condition.slug for condition in Grid.of(config(STREAMS | tcp, udp)).conditions] == [
-        "veth",
-        "veth_16777216",
-        "loopback",
-        "loopback_16777216",
-        "sink_cold",
-        "sink",
-    ]
 
 
 def test_cells_that_cannot_exist_are_left_out() -> None:
@@ -166,17 +146,6 @@ def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
     }
     assert {cell.rep for cell in added} == {1}
     assert grid.conditions == plain.conditions
-
-
-def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
-    udp = {
-        "implementations": ["two_copy"],
-        "testbeds": ["sink", "veth_udp"],
-        "working_sets": ["hot"],
-        "placements": ["apart", "same", "free"],
-    }
-    slugs = [condition.slug for condition in Grid.of(config(NOTHING, udp)).conditions]
-    assert slugs == ["sink", "sink_free", "veth_udp", "veth_udp_same", "veth_udp_free"]
 
 
 SLUGS = ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc", "veth_cold_mmap_same"]

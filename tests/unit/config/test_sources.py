@@ -42,11 +42,6 @@ AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
 OURS = (ROOT / DEFAULTS, ROOT / USER_FILE)
 
 
-def test_a_setting_on_the_command_line_that_is_no_yaml_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"^--config: measure: got '{repetitions:', must be a s"):
-        check_config(read_sources(OURS, {"measure": "{repetitions:"}), AROUND)
-
-
 def test_what_is_wrong_is_named_with_its_line_and_defaults_where_they_can_be_overridden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
