@@ -122,10 +122,3 @@ def test_a_cell_in_two_modes_is_told_with_both() -> None:
     assert (row["metric"], row["n_lower"], row["n"]) == ("throughput_bits_per_s", 4, 7)
     assert row["upper_mode"] / row["lower_mode"] == pytest.approx(3.0, rel=0.05)
     assert table.loc[table["n_lower"] == 0, ["lower_mode", "upper_mode"]].isna().all(axis=None)
-
-
-def test_three_rounds_tell_of_no_modes() -> None:
-    facts = facts_of(*_two_modes(3))
-    quality = facts["conditions"]["veth"]["quality"]
-    assert (quality["modes"], quality["modes_told"]) == ([], False)
-    assert 0.5 < facts["modes"]["share_held"] < 0.95

@@ -90,14 +90,6 @@ def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own
     assert [*logs.columns[logs.notna().all()]] == [1, 2, 3, 5]
 
 
-def test_the_control_enters_no_comparison() -> None:
-    cells = drifting(np.random.default_rng(1))
-    own = cells["implementation"] == "two_copy"
-    biased = cells.assign(**{THROUGHPUT: cells[THROUGHPUT].where(~own, 2.0 * cells[THROUGHPUT])})
-    first, second = (compare(each, StatisticsSettings()) for each in (cells, biased))
-    pd.testing.assert_frame_equal(first, second)
-
-
 def test_repetitions_beside_another_reference_are_left_out() -> None:
     cells = drifting(np.random.default_rng(1))
     former = (cells["rep"] == 1) & (cells["implementation"] == "zero_copy")

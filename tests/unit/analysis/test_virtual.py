@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from analysed import facts_of, inputs_of
-from matplotlib.text import Text
 from synthetic import Run, guests, make_cells
 from synthetic.guests import in_guests
 from synthetic.round_trips import RoundTrips, round_trips_config
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.virtual import PARTS, round_trips_in_guests, with_outside
-from copycost.figures.virtual_machines import draw
 from copycost.studies.streams.facts import views_of
 
 pytestmark = pytest.mark.slow
@@ -127,16 +125,6 @@ def test_emulated_is_said_and_then_the_machines_caches_are_not_the_guests() -> N
         assert facts["conditions"]["vm_pair"]["label"] == label
     view = views_of(inputs_of(RUN, in_guests(make_cells(RUN))))["vm_pair"]
     assert set(view.caches.values()) == {None}
-
-
-def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -> None:
-    drawn = draw(usual())
-    data = drawn.data[drawn.data["msg_bytes"] == 65536]
-    assert set(data["implementation"]) == {"two_copy"}
-    assert data["multiple"].sum() == pytest.approx(2.6, rel=0.02)
-    words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
-    assert "vm_pair, emulated\n(1 is veth)" in words
-    assert "Emulated guests" in words
 
 
 TRIPS = RoundTrips(implementations=("two_copy",), msg_bytes=(64, 65536), noise=0.01)

@@ -2,19 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from analysed import inputs_of
-from matplotlib.text import Text
 from synthetic import Run, Udp, make_cells
 from wires import SOFTIRQ, WHOLE, WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
-from copycost.figures.over_wire import draw
 from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
@@ -134,18 +131,6 @@ def test_wire_that_drops_what_comes_speaks_of_the_senders_card(
     assert (found["sent"] is None) == (key != "sent")
 
 
-def test_without_a_speed_there_is_no_link() -> None:
-    peer = other_machine(speed_mbit_per_s=None)
-    peer["wire"]["here"]["speed_mbit_per_s"] = None
-    rows = over_wire(make_cells(RUN))
-    facts = compute_facts(replace(inputs_of(RUN, rows), peers={"lab2": peer}))
-    assert facts["wire"]["conditions"][0]["link"] is None
-    unreached = {"wire": {"unavailable": {"reason": "a", "remedy": "b"}}}
-    facts = compute_facts(replace(inputs_of(RUN, rows), peers={"lab2": unreached}))
-    assert facts["wire"]["peers"] == []
-    assert facts["wire"]["conditions"][0]["virtual"] is None
-
-
 def test_ways_are_compared_by_processes_and_by_both_machines() -> None:
     cells = over_wire(make_cells(RUN))
     zero = cells["implementation"] == "zero_copy"
@@ -208,16 +193,6 @@ def test_completions_say_whether_zero_copy_is_real() -> None:
     assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])
 
 
-def test_figure_has_the_link_and_shares_that_fill_each_bar() -> None:
-    facts: Any = facts_of(cells=at_rate(0.9 * CARRIED * 1e11))
-    drawn = draw(facts)
-    data = drawn.data[drawn.data["condition"] == "wire-lab2"]
-    assert set(data["n_threads"]) == {1}
-    np.testing.assert_allclose(data["link_gbit_per_s"], CARRIED * 100)
-    words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
-    assert "what the link carries" in " ".join(words.split())
-
-
 def test_two_other_machines_are_told_apart() -> None:
     run = replace(RUN, testbeds=("wire-lab1", "wire-lab2", "wire_in-lab1", "wire_in-lab2"))
     cells = make_cells(run)
@@ -229,5 +204,3 @@ def test_two_other_machines_are_told_apart() -> None:
     assert speeds == {
         "wire-lab1": 1e11, "wire-lab2": 1e10, "wire_in-lab1": 1e11, "wire_in-lab2": 1e10,
     }  # fmt: skip
-    words = " ".join(text.get_text() for text in draw(facts).figure.findobj(Text))
-    assert "Not drawn for lack of room: wire_in-lab2." in " ".join(words.split())
