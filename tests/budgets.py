@@ -43,7 +43,6 @@ class Truth:
     in_io: float = 0.3
     in_vhost: float = 0.0
     vcpu_waiting: float = 0.2
-    host_percent: float = 150.0
     off_window: bool = False
 
 
@@ -122,8 +121,7 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
             truth.accelerator, {"sender": sender, "receiver": receiver}, shared=truth.shared,
             outside_per_inside=truth.outside_per_inside, in_io=truth.in_io,
             in_vhost=truth.in_vhost,
-            vcpu_waiting=truth.vcpu_waiting, host_percent=truth.host_percent,
-            off_window=truth.off_window,
+            vcpu_waiting=truth.vcpu_waiting, off_window=truth.off_window,
         ),
     }  # fmt: skip
 

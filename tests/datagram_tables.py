@@ -27,16 +27,11 @@ class Truth:
     bump: float = 1.0
     loss: float = 0.2
     unaccounted: int = 0
-    # payload that the senders are allowed, as a share of what they send at each size
-    limit_share: Sequence[float] = ()
     drained: bool = True
     driver_knows: bool = True
-    negative: bool = False
-    out_of_order: int = 0
     counted: bool = True
     flags: str = ""
     noise: float = 0.01
-    cpu_clock: str = "task_clock"
     # what runs the guests' instructions, None without guests; one guest for both sides; of what is
     # lost, in TAP devices and bridge; packets of a datagram at the largest size
     accelerator: str | None = None
@@ -93,7 +88,6 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
     sent = round(1.2 * sent_per_s)
     lost = round(sent * truth.loss)
     tap, bridge = round(lost * truth.in_tap), round(lost * truth.in_bridge)
-    driver_lost = -3 if truth.negative else lost
     row = {
         "testbed": truth.testbed, "implementation": truth.implementation,
         "msg_bytes": size, "n_threads": n, "rep": rep,
@@ -101,7 +95,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "sent_bits_per_s": sent_per_s * size * 8, "bits_per_s": received_per_s * size * 8,
         "sent_per_s": sent_per_s, "received_per_s": received_per_s,
         "sender_cpu_percent": 95.0 * n, "receiver_cpu_percent": received_per_s * receiver_ns / 1e7,
-        "cpu_clock": truth.cpu_clock,
+        "cpu_clock": "task_clock",
         "sender_ns": sender_ns, "receiver_ns": receiver_ns,
         "sent": sent, "received": sent - lost, "lost": lost,
         "lost_receive_buffer": lost - truth.unaccounted - tap - bridge,
@@ -111,13 +105,11 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "lost_device": 0, "lost_other": 0, "lost_reassembly": 0,
         "lost_unaccounted": truth.unaccounted, "drained": truth.drained,
         "driver_sent": sent if truth.driver_knows else nan,
-        "driver_lost": driver_lost if truth.driver_knows else nan,
-        "driver_out_of_order": truth.out_of_order, "kernel_sent": sent, "kernel_lost": lost,
+        "driver_lost": lost if truth.driver_knows else nan,
+        "driver_out_of_order": 0, "kernel_sent": sent, "kernel_lost": lost,
         "flags": truth.flags, "process_pairs": n,
         "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
     }  # fmt: skip
-    allowed = dict(zip(SIZES, truth.limit_share, strict=False)).get(size, nan)
-    row["rate_limit_bits_per_s"] = row["sent_bits_per_s"] / allowed
     row |= guests_row(
         truth.accelerator, {side: row[f"{side}_cpu_percent"] for side in ("sender", "receiver")},
         shared=truth.shared,

@@ -51,7 +51,6 @@ def guests_row(
     in_io: float = 0.3,
     in_vhost: float = 0.0,
     vcpu_waiting: float = 0.2,
-    host_percent: float = 150.0,
     off_window: bool = False,
 ) -> dict[str, Any]:
     """Return the columns of what guests used, for processes that used so much inside [%].
@@ -71,7 +70,7 @@ def guests_row(
     row: dict[str, Any] = {f"{side}_guest_status": "no_guest" for side in processes}
     if accelerator is None:
         return row
-    row |= {"accelerator": accelerator, "host_cpu_percent": host_percent}
+    row |= {"accelerator": accelerator, "host_cpu_percent": 150.0}
     inside = {"sender": sum(processes.values())} if shared else processes
     if shared:
         row["receiver_guest_status"] = "same_guest"

@@ -88,11 +88,6 @@ def gains_from(size: float) -> Truth:
     return lambda cell: 0.2 * math.log2(cell.msg_bytes / size)
 
 
-def noisy(asked: Config) -> Rows:
-    """Return rows of a grid in which nothing differs and nothing is settled."""
-    return measured(asked, Grid.of(asked).cells, lambda _cell: 0.0, noise=0.3)
-
-
 def sizes_of(cells: Iterable[Cell]) -> list[int]:
     return sorted({cell.msg_bytes for cell in cells})
 
@@ -128,31 +123,6 @@ def test_where_the_verdict_is_open_both_sides_of_it_are_narrowed() -> None:
 @pytest.mark.parametrize("log", [0.3, -0.3, 0.0])
 def test_where_all_is_settled_nothing_is_added(log: float) -> None:
     assert run(config(), lambda _cell: log)[1] == [[], [], [], []]
-
-
-def test_sizes_are_never_such_as_cannot_be_sent() -> None:
-    tree = config().as_dict()
-    tree["streams"]["implementations"] = []
-    tree["udp"] |= {
-        "implementations": ["two_copy", "udp_gso_x4"],
-        "testbeds": ["sink"],
-        "msg_bytes": [1024, 4096, 16000],
-        "working_sets": ["hot"],
-    }
-    rows, _ = run(Config.from_dict(tree), gains_from(8000))
-    assert max(cell.msg_bytes for cell in rows) == 16000
-
-
-@pytest.mark.parametrize(
-    ("testbed", "ways"), [("veth", {"one_copy"}), ("vm_pair", {"one_copy", "two_copy"})]
-)
-def test_what_has_the_baseline_beside_it_needs_none_of_its_own(
-    testbed: str, ways: set[str]
-) -> None:
-    asked = config(testbeds=[testbed])
-    chosen = choose_cells(noisy(asked), asked, 1).cells
-    assert {cell.implementation for cell in chosen} == ways
-    assert testbed != "veth" or {(cell.rep - 1) % 5 for cell in chosen} == {0}
 
 
 def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> None:

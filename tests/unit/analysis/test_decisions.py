@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from synthetic import Run, Udp
 from copycost.analysis.decisions import are_together
 from copycost.analysis.json_values import Facts
 from copycost.stats.settings import FloatArray
-from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
 
@@ -61,16 +59,6 @@ def test_a_way_that_lacks_a_thread_count_is_not_told_together() -> None:
     assert [row["n_threads"] for row in found["rows"]] == [[1], [2]] * 2
     assert [row["missing"] for row in found["rows"]] == [[], ["one_copy"]] * 2
     assert "one_copy" not in found["rows"][1]["fastest"]["subject"]
-
-
-def test_sizes_that_the_search_added_have_no_row() -> None:
-    run = Run(**QUIET, log_ratio=ahead)
-    inputs = inputs_of(run)
-    assert 64 * KIB in set(inputs.cells["msg_bytes"])
-    config = inputs.config | {"streams": inputs.config["streams"] | {"msg_bytes": [4 * KIB]}}
-    facts = compute_facts(replace(inputs, config=config))
-    rows = facts["conditions"]["veth"]["decisions"]["rows"]
-    assert [row["msg_bytes"] for row in rows] == [4 * KIB]
 
 
 def test_where_nobody_receives_the_price_is_the_senders() -> None:

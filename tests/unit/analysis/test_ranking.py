@@ -64,12 +64,6 @@ def test_twelve_without_a_difference_are_hardly_ever_told_apart() -> None:
     assert told <= 4
 
 
-def test_cost_is_given_as_a_multiple_of_a_plain_copy() -> None:
-    row = rows_of(Run(**ONE))[0]
-    # 64 KiB and its copy, 128 KiB, lie in L2.
-    assert row["floor_ratio"] == pytest.approx(row["median"] / (0.014 * 1.04), rel=0.01)
-
-
 def test_a_ring_is_held_against_memory_and_the_sender_alone() -> None:
     found = facts_with_floor(Run(**ONE, udp=Udp()))
     ranking = found["conditions"]["sink_cold"]["ranking"]

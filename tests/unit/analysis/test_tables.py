@@ -29,26 +29,6 @@ def test_summary_has_a_row_per_cell_and_metric_with_the_median() -> None:
     assert row["n"] == 5
 
 
-ONE = {"msg_bytes": (1024,), "n_threads": (1,)}
-
-
-@pytest.mark.parametrize(
-    ("run", "counts", "end"),
-    [
-        (Run(**ONE, failed=lambda name, size, threads, rep: rep < 5), (1, 4, 0), "low"),
-        (Run(**ONE, skipped={"veth": "not allowed"}), (0, 0, 5), "median"),
-    ],
-)
-def test_lost_repetitions_lower_n_and_keep_the_row(
-    run: Run, counts: tuple[int, ...], end: str
-) -> None:
-    summary = summarise(make_cells(run), SETTINGS)
-    row = summary.query("implementation == 'one_copy' and metric == @THROUGHPUT").iloc[0]
-    assert (row["n"], row["n_failed"], row["n_skipped"]) == counts
-    assert np.isnan(row[end])
-    assert (summary.query("metric == 'both_cycles_per_byte'")["n"] == 0).all()
-
-
 def test_ratio_is_paired_by_round() -> None:
     cells = make_cells(RUN)
     # A drift of the machine that hits all cells of a round alike must cancel.

@@ -6,14 +6,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from analysed import facts_of, inputs_of
+from analysed import facts_of
 from synthetic import Run, guests, make_cells
 from synthetic.guests import in_guests
 from synthetic.round_trips import RoundTrips, round_trips_config
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.virtual import PARTS, round_trips_in_guests, with_outside
-from copycost.studies.streams.facts import views_of
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +29,6 @@ RUN = Run(
 @cache
 def usual() -> Facts:
     found: Facts = facts_of(RUN, in_guests(make_cells(RUN)))
-    return found
-
-
-def virtual(**statuses: str) -> Facts:
-    found: Facts = facts_of(RUN, in_guests(make_cells(RUN), **statuses))["virtual"]
     return found
 
 
@@ -88,28 +82,6 @@ def test_guests_are_compared_with_the_same_rounds_without_them() -> None:
     assert (found["mtu"], changed["mtu"]) == (None, {"here": 1500, "there": 65535})
 
 
-def test_a_side_outside_of_guests_pays_outside() -> None:
-    rows = with_outside(in_guests(make_cells(RUN), receiver="no_guest"))
-    guests = rows[rows["testbed"] == "vm_pair"]
-    np.testing.assert_allclose(
-        guests["outside"],
-        2.6 * guests["sender_cpu_ns_per_byte"] + guests["receiver_cpu_ns_per_byte"],
-    )
-    np.testing.assert_allclose(guests["apart"], guests["receiver_cpu_ns_per_byte"])
-
-
-def test_each_guest_has_what_was_used_inside_and_outside() -> None:
-    (both,) = virtual(receiver="same_guest")["conditions"]
-    (use,) = both["uses"]
-    assert use["sides"] == ["sender", "receiver"]
-    assert use["process"]["low"] > use["guest"]["low"] / 1.6
-    (found,) = usual()["virtual"]["conditions"]
-    assert [use["sides"] for use in found["uses"]] == [["sender"], ["receiver"]]
-    for use in found["uses"]:
-        for end in ("low", "high"):
-            assert use["hypervisor"][end] == pytest.approx(2.6 * use["process"][end], rel=0.02)
-
-
 def test_guests_alone_are_compared_with_nothing_and_say_nothing_of_a_card() -> None:
     run = replace(RUN, testbeds=("vm_pair",))
     facts = facts_of(run, in_guests(make_cells(run)))["virtual"]
@@ -117,14 +89,6 @@ def test_guests_alone_are_compared_with_nothing_and_say_nothing_of_a_card() -> N
     assert facts_of(replace(RUN, testbeds=("veth",)))["virtual"] is None
     run = replace(RUN, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0)
     assert facts_of(run, in_guests(make_cells(run)))["network_card"]["measured"] == ["veth"]
-
-
-def test_emulated_is_said_and_then_the_machines_caches_are_not_the_guests() -> None:
-    kvm = facts_of(RUN, in_guests(make_cells(RUN), "kvm"))
-    for facts, label in ((usual(), "vm_pair, emulated"), (kvm, "vm_pair")):
-        assert facts["conditions"]["vm_pair"]["label"] == label
-    view = views_of(inputs_of(RUN, in_guests(make_cells(RUN))))["vm_pair"]
-    assert set(view.caches.values()) == {None}
 
 
 TRIPS = RoundTrips(implementations=("two_copy",), msg_bytes=(64, 65536), noise=0.01)

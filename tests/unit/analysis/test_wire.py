@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from analysed import inputs_of
 from synthetic import Run, Udp, make_cells
-from wires import SOFTIRQ, WHOLE, WIRES, other_machine, over_wire
+from wires import WHOLE, WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
@@ -58,18 +58,6 @@ def test_parts_add_up_to_what_both_machines_took() -> None:
     np.testing.assert_allclose(sum(rows[part_column(part)] for part in PARTS), rows[MACHINES])
 
 
-def test_each_direction_has_the_parts_of_both_machines() -> None:
-    found = usual()["conditions"][0]
-    parts = {part["name"]: part["value"] for part in found["parts"]}
-    assert sum(parts.values()) == pytest.approx(1.0)
-    assert parts["sender_process"] + parts["receiver_process"] == pytest.approx(1 / WHOLE)
-    assert found["softirq"]["sender"]["value"] == pytest.approx(SOFTIRQ / WHOLE)
-
-    told = [(one["slug"], one["sends"], one["peer"]) for one in usual()["conditions"]]
-    assert told == [("wire-lab2", "here", "lab2"), ("wire_in-lab2", "there", "lab2")]
-    assert found["clock"] == {"uncertainty_ns": 20_000.0, "share": pytest.approx(2e-5)}
-
-
 def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
     for share, limited in ((0.951, 2), (0.94, 0)):
         link = wire(cells=at_rate(share * CARRIED * 1e11))["conditions"][0]["link"]
@@ -78,15 +66,6 @@ def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries(
         assert link["believed"]
         assert link["sizes"] == ([1024, 65536] if limited else [])
         assert link["highest"] == pytest.approx(share, rel=1e-3)
-
-
-def test_link_that_only_some_ways_reach_does_not_set_the_throughput() -> None:
-    cells = at_rate(0.96 * CARRIED * 1e11)
-    slow = (cells["implementation"] == "two_copy") & (cells["msg_bytes"] == 1024)
-    rate = cells["throughput_bits_per_s"] * np.where(slow, 0.5, 1.0)
-    link = wire(cells=cells.assign(throughput_bits_per_s=rate))["conditions"][0]["link"]
-    assert (link["n_points"], link["n_full"], link["n_part"]) == (2, 1, 1)
-    assert link["sizes"] == [65536]
 
 
 def test_speed_that_a_cell_exceeds_is_not_believed() -> None:
@@ -110,37 +89,6 @@ def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
     assert limit["sizes"] == [512]
     assert limit["highest"] == pytest.approx(0.97)
     assert wire(run, cells)["conditions"][0]["limit"] is None
-
-
-@pytest.mark.parametrize(
-    ("driver", "copied", "key"),
-    [("mlx5_core", 0.0, "sent"), ("mlx5_core", 1.0, "copied"), ("virtio_net", 0.0, "virtual")],
-)
-def test_wire_that_drops_what_comes_speaks_of_the_senders_card(
-    driver: str | None, copied: float, key: str
-) -> None:
-    testbeds = ("sink", "wire_sink-lab2")
-    udp = Udp(testbeds=testbeds, msg_bytes=(1400,), working_sets=("hot",), copied_share=copied)
-    run = replace(RUN, testbeds=(), udp=udp)
-    peers = {"lab2": other_machine()}
-    peers["lab2"]["wire"]["here"]["driver"] = driver
-    inputs = replace(inputs_of(run, over_wire(make_cells(run))), peers=peers)
-    found = compute_facts(inputs)["network_card"]
-    told = [found["sent"]["slug"]] if key == "sent" else found[key]
-    assert told == ["wire_sink-lab2"]
-    assert (found["sent"] is None) == (key != "sent")
-
-
-def test_ways_are_compared_by_processes_and_by_both_machines() -> None:
-    cells = over_wire(make_cells(RUN))
-    zero = cells["implementation"] == "zero_copy"
-    name = "receiver_machine_cpu_ns_per_byte"
-    facts = wire(cells=cells.assign(**{name: cells[name] * np.where(zero, 4.0, 1.0)}))
-    (found,) = (
-        one for one in facts["conditions"][0]["compared"] if one["implementation"] == "zero_copy"
-    )
-    # the receiver has two fifths of what the processes take
-    assert found["machines"]["value"] / found["processes"]["value"] == pytest.approx(2.2, rel=0.02)
 
 
 @pytest.mark.parametrize("lost", [0, 1])

@@ -167,14 +167,6 @@ def test_costs_follow_from_totals_and_bytes() -> None:
     )
 
 
-def test_totals_of_unequal_bytes_are_judged_per_byte_as_well() -> None:
-    same = beats("same", metric="cycles")
-    found = judged(made(2.0), compare=same)
-    assert found.verdict == "supported"
-    assert found.totals.endswith("of cycles per byte, it is contradicted.")
-    assert judged(made(1.0, spread=0.001), compare=same).totals == ""
-
-
 @pytest.mark.parametrize("kind", ["compare", "rank", "change", "value", "crossover"])
 def test_deleted_cells_leave_it_undecided(kind: str) -> None:
     """Where the cells that contradict a claim are deleted, the others do not support it."""
@@ -275,20 +267,6 @@ def test_one_thread_count_may_contradict_a_crossover() -> None:
     assert judged(dataset, **said).verdict == "contradicted"
     assert judged(dataset, **said, **{"in": "some"}).verdict == "supported"
     assert judged(dataset, **said, threads=1).verdict == "supported"
-
-
-def test_a_claim_about_a_grid_of_any_size_is_judged_at_once() -> None:
-    # Each row a size and a number of threads of its own: the grid has a million cells.
-    dataset = made(1.5)
-    table = dataset.table
-    more = table.iloc[np.zeros(1000, dtype=int)].assign(
-        msg_bytes=np.arange(100, 1100), n_threads=np.arange(100, 1100)
-    )
-    dataset = replace(dataset, table=more.reset_index(drop=True))
-    found = judged(dataset, value={"metric": "throughput", "is": "above", "than": 1})
-    assert found.verdict == "undecided"
-    assert found.n_missing == 999_000
-    assert len(found.evidence) == 6
 
 
 NESTED: list[Any] = []

@@ -76,19 +76,6 @@ def test_what_is_no_record_is_refused(path: str) -> None:
         Cell.from_path(path)
 
 
-def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
-    udp = {"implementations": ["zero_copy"], "working_sets": ["hot", "cold"]}
-    round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
-    grid = Grid.of(config(STREAMS, udp, round_trips))
-    assert len(grid.paths("streams")) == 2 * 2 * 2 + 2
-    assert len(grid.paths("round_trips")) == 1
-    assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
-    assert grid.paths("round_trips")[0] == (
-        "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
-        "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
-    )
-
-
 def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> None:
     asked = config(STREAMS | {"testbeds": ["veth", "vm_pair"]})
     grid = Grid.of(asked)
@@ -178,11 +165,6 @@ def test_another_machine_is_another_testbed() -> None:
 
 def in_order(grid: Grid, seed: int = 1) -> list[Cell]:
     return sorted(grid.cells, key=lambda cell: -cell_priority(cell, seed))
-
-
-def test_every_round_comes_before_the_next() -> None:
-    rounds = [cell.rep for cell in in_order(streams(testbeds=["vm_pair"]))]
-    assert rounds == sorted(rounds) == [*[1] * 8, *[2] * 8, *[3] * 8]
 
 
 def test_rounds_are_shuffled_each_in_its_own_way() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sample_records import beside, sample_record, with_round_trips
+from sample_records import sample_record, with_round_trips
 
 from copycost.config.cells import Cell
 from copycost.snakefile.describe_repetition import describe_cell, describe_result, line_of
@@ -31,14 +31,6 @@ def test_a_byte_costs_cycles_where_all_are_counted_and_else_cpu_time(
 ) -> None:
     said = f"veth one_copy 64 KiB x 4 threads, repetition 1: 8 Gbit/s, {cost}"
     assert line_of(record(**cycles)) == said
-
-
-def test_in_turns_it_is_what_was_received_in_its_own() -> None:
-    in_turns = beside(record(), sample_record())
-    own_s = (
-        sum(end - start for way, start, end, *_ in in_turns["driver"]["slices"] if way == 0) / 1e9
-    )
-    assert describe_result(in_turns).startswith(f"{8 / own_s:g} Gbit/s, ")
 
 
 @pytest.mark.parametrize(

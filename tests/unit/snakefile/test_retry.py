@@ -71,13 +71,6 @@ def test_what_a_job_measured_is_measured_again_together(
     assert [path.exists() for path in records] == [True, False, True, False]
 
 
-@pytest.mark.parametrize("text", ["", "streams: [", "streams:\n", "measure: {}\n"])
-@pytest.mark.usefixtures("records")
-def test_without_a_whole_configuration_all_records_count(text: str) -> None:
-    retry.CONFIG_PATH.write_text(text)
-    assert retry.failures() == "2 repetitions"
-
-
 def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,14 +166,6 @@ def test_a_script_is_not_begun_where_the_server_is_gone(
     assert starter.run(path) is None
 
 
-def test_scripts_run_beside_each_other(starter: ScriptStarter, tmp_path: Path) -> None:
-    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
-    assert starter.run(script(tmp_path, REPORT)) == 0
-    assert found == []
-    os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: found == [143])
-
-
 def test_a_server_that_is_killed_ends_the_wait_for_its_scripts(
     starter: ScriptStarter, tmp_path: Path
 ) -> None:

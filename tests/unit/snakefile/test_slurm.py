@@ -7,7 +7,6 @@ import pytest
 from configured import configured
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
-from copycost.compare.hosts.privacy import require_name
 from copycost.config.config import Slurm
 from copycost.config.grid import Grid
 from copycost.errors import ConfigError, HostError
@@ -63,11 +62,6 @@ def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) ->
     slurm.sinfo = "n_1|all*|2|idle|infinite|(null)\nn-1|all*|2|idle|infinite|(null)\n"
     with pytest.raises(ConfigError, match="n-1 and n_1 would both be called n-1"):
         nodes.chosen_nodes(ANY)
-
-
-@pytest.mark.parametrize("node", ["n1", "Rack_2.example.org", "N" * 60, "a.", f"{'a' * 39}.b"])
-def test_a_node_has_a_name_that_a_host_may_have(node: str) -> None:
-    require_name(nodes.host_name(node), node)
 
 
 def test_a_partition_that_ends_jobs_early_and_nodes_that_wait_for_repair_are_said() -> None:
@@ -139,10 +133,3 @@ def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm) -> None:
         offered(None)
     with pytest.raises(HostError, match="scontrol cannot be asked"):
         system_of("n1")
-
-
-def test_a_cluster_without_a_default_partition_needs_a_name(slurm: FakeSlurm) -> None:
-    slurm.sinfo = "n1|a|2|idle|infinite|(null)\n"
-    assert set(offered("a")) == {"n1"}
-    with pytest.raises(ConfigError, match="no default partition, so name one"):
-        offered(None)

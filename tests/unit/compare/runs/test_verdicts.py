@@ -198,14 +198,3 @@ def test_the_cost_where_nobody_receives_is_the_senders(tmp_path: Path) -> None:
     of_sink = table[(table["testbed"] == "sink") & (table["implementation"] == "two_copy")]
     expected = np.log(of_sink.sort_values("rep")["sender_cpu_ns_per_byte"])
     assert found.a[0][:, column] == pytest.approx(expected.to_numpy())
-
-
-def test_worse_is_slower_more_expensive_and_longer(tmp_path: Path) -> None:
-    worse = Made(
-        seed=2, start_s=LATER, factor=slower_by(0.4), round_trip_factor=1.6,
-        columns={"both_cpu_ns_per_byte": 99.0, "sender_cpu_ns_per_byte": 99.0},
-    )  # fmt: skip
-    facts = compared(tmp_path, [Made()], [worse])
-    verdicts = [q["whole"]["verdict"] for q in facts["quantities"]]
-    assert verdicts == ["slower", "more expensive", "longer"]
-    assert all(q["n_worse"] == q["n_cells"] for q in facts["quantities"])
