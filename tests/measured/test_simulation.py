@@ -218,12 +218,6 @@ def test_a_clock_that_leapt_as_the_machine_was_stopped_changes_no_count(
     assert run("two_copy", "loopback", guest=other) == run("two_copy", "loopback")
 
 
-def test_an_impossible_cache_is_told_by_the_plugin(run: Run) -> None:
-    caches = Caches(Level(1000, 8), Level(1 << 20, 16), Level(16 << 20, 16))
-    with pytest.raises(HostError, match="l1d: got 1000 bytes, expected a multiple of 512"):
-        run("two_copy", "sink", caches=caches)
-
-
 def test_a_cell_that_does_not_end_is_ended(run: Run) -> None:
     with pytest.raises(HostError, match="took too long"):
         run("two_copy", "loopback", messages=1_000_000, timeout_s=3)

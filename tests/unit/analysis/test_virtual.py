@@ -4,15 +4,13 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 from analysed import facts_of
-from synthetic import Run, guests, make_cells
+from synthetic import Run, make_cells
 from synthetic.guests import in_guests
-from synthetic.round_trips import RoundTrips, round_trips_config
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.virtual import PARTS, round_trips_in_guests, with_outside
+from copycost.analysis.virtual import PARTS, with_outside
 
 pytestmark = pytest.mark.slow
 
@@ -89,36 +87,3 @@ def test_guests_alone_are_compared_with_nothing_and_say_nothing_of_a_card() -> N
     assert facts_of(replace(RUN, testbeds=("veth",)))["virtual"] is None
     run = replace(RUN, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0)
     assert facts_of(run, in_guests(make_cells(run)))["network_card"]["measured"] == ["veth"]
-
-
-TRIPS = RoundTrips(implementations=("two_copy",), msg_bytes=(64, 65536), noise=0.01)
-SECTION = round_trips_config(TRIPS) | {"testbeds": ["veth", "vm_pair"]}
-
-
-def compared(rows: pd.DataFrame) -> Facts:
-    (found,) = round_trips_in_guests(rows, SECTION, 0.95)
-    return found
-
-
-def test_round_trips_in_guests_are_compared_with_those_without() -> None:
-    found = compared(guests.round_trips_in_guests(TRIPS))
-    assert (found["slug"], found["without"], found["emulated"]) == ("vm_pair", "veth", True)
-    for cell in found["cells"]:
-        values = {name: cell[name]["value"] for name in ("p50", "p99", "inside", "outside")}
-        assert values == pytest.approx({"p50": 5.0, "p99": 5.0, "inside": 2.0, "outside": 6.0})
-    assert not found["apart"]
-    outdoors = compared(guests.round_trips_in_guests(TRIPS, receiver="no_guest"))
-    assert outdoors["apart"]
-    assert outdoors["cells"][0]["outside"]["value"] == pytest.approx(2.0 * (1.5 + 0.5))
-
-
-def test_what_was_not_measured_is_none_and_rounds_that_one_lacks_are_left_out() -> None:
-    rows = guests.round_trips_in_guests(TRIPS, receiver="not_measured", p99_ns=np.nan)
-    rows["sender_guest_status"] = "not_measured"
-    (cell, _) = compared(rows)["cells"]
-    assert (cell["p99"], cell["outside"]) == (None, None)
-    gone = (rows["testbed"] == "veth") & (rows["rep"] == 2)
-    assert compared(rows[~gone])["cells"][0]["p50"]["n"] == 4
-    rows.loc[rows["testbed"] == "veth", "status"] = "skipped"
-    assert round_trips_in_guests(rows, SECTION, 0.95) == []
-    assert round_trips_in_guests(None, SECTION, 0.95) == []

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from analysed import inputs_of
-from synthetic import Run, Udp, make_cells
+from synthetic import Run, make_cells
 from wires import WHOLE, WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
@@ -77,20 +77,6 @@ def test_speed_that_a_cell_exceeds_is_not_believed() -> None:
     assert found[0]["link"]["highest"] < 1.0 < found[0]["link"]["exceeded"]
 
 
-def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
-    udp = Udp(testbeds=("wire_udp-lab2",), msg_bytes=(512, 1400), working_sets=("hot",))
-    run = replace(RUN, testbeds=(), udp=udp)
-    cells = over_wire(make_cells(run))
-    sent = 8e9 * cells["msg_bytes"] * cells["n_threads"] / cells["service_mean_ns"]
-    share = np.where(cells["msg_bytes"] == 512, 0.97, 0.4)
-    found = wire(run, cells.assign(rate_limit_bits_per_s=sent / share))["conditions"][0]
-    limit = found["limit"]
-    assert (limit["n_points"], limit["n_full"], limit["n_part"]) == (2, 1, 0)
-    assert limit["sizes"] == [512]
-    assert limit["highest"] == pytest.approx(0.97)
-    assert wire(run, cells)["conditions"][0]["limit"] is None
-
-
 @pytest.mark.parametrize("lost", [0, 1])
 def test_cheapest_way_is_that_of_both_machines_where_they_were_counted(lost: int) -> None:
     cells = over_wire(make_cells(RUN))
@@ -119,18 +105,6 @@ def test_time_of_one_kernel_is_not_counted_twice() -> None:
     assert facts["conditions"]["wire-lab2"]["decisions"]["cpu_of"] == "processes"
 
 
-def test_what_was_lost_is_told_by_cause_and_side() -> None:
-    cells = over_wire(make_cells(RUN), receiver_device_rx_dropped=2.0, tcp_retransmits=3.0)
-    rows = cells[cells["testbed"] == "wire-lab2"]
-    lost = wire(cells=cells)["conditions"][0]["lost"]
-    again = 3e9 * len(rows) / rows["received_bytes"].sum()
-    assert lost["sent_again"] == pytest.approx(again, rel=1e-9)
-    assert lost["again"] is not None
-    assert lost["sides"]["sender"] == {"counted": True, "drops": []}
-    (drop,) = lost["sides"]["receiver"]["drops"]
-    assert drop == {"cause": "device_rx_dropped", "packets": 2 * len(rows)}
-
-
 def test_completions_say_whether_zero_copy_is_real() -> None:
     (way,) = usual()["conditions"][0]["zero_copy"]
     assert (way["copied_share"], way["real"]) == (0.0, True)
@@ -139,16 +113,3 @@ def test_completions_say_whether_zero_copy_is_real() -> None:
     unread = over_wire(make_cells(RUN), zc_completed=np.nan, zc_copied=np.nan)
     found = wire(cells=unread)["conditions"][0]
     assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])
-
-
-def test_two_other_machines_are_told_apart() -> None:
-    run = replace(RUN, testbeds=("wire-lab1", "wire-lab2", "wire_in-lab1", "wire_in-lab2"))
-    cells = make_cells(run)
-    peers = {"lab1": other_machine(), "lab2": other_machine(speed_mbit_per_s=10_000)}
-    facts = compute_facts(replace(inputs_of(run, over_wire(cells)), peers=peers))
-    found = facts["wire"]
-    assert [one["name"] for one in found["peers"]] == ["lab1", "lab2"]
-    speeds = {one["slug"]: one["link"]["speed_bits_per_s"] for one in found["conditions"]}
-    assert speeds == {
-        "wire-lab1": 1e11, "wire-lab2": 1e10, "wire_in-lab1": 1e11, "wire_in-lab2": 1e10,
-    }  # fmt: skip
