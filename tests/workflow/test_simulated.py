@@ -26,18 +26,6 @@ def digests(checkout: Checkout) -> dict[str, str]:
     }
 
 
-def test_where_no_guest_boots_cells_are_skipped_with_what_helps(checkout: Checkout) -> None:
-    checkout.configure("virtual", kernel="/nowhere/vmlinuz")
-    checkout.snakemake("--cores", "1", "simulated", *TINY)
-    records = [json.loads(path.read_text()) for path in (checkout.path / RAW).rglob("*.json")]
-    assert len(records) == 6
-    assert {record["status"] for record in records} == {"skipped"}
-    assert all("/nowhere" in one["reason"] or "not found" in one["reason"] for one in records)
-    assert all(record["remedy"] for record in records)
-    facts = json.loads((checkout.path / "results/simulated/facts.json").read_text())
-    assert (facts["n_counted"], facts["n_cells"], facts["machine"]) == (0, 6, None)
-
-
 @pytest.mark.needs_guests
 @pytest.mark.slow
 def test_two_runs_write_the_same_files(checkout: Checkout) -> None:

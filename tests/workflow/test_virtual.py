@@ -62,13 +62,21 @@ def test_where_guests_cannot_be_had_their_cells_are_skipped_with_what_helps(
     checkout: Checkout,
 ) -> None:
     checkout.configure("virtual", kernel="/nowhere/vmlinuz")
-    checkout.snakemake("--cores", "1", "tables", *TINY)
+    simulated = yaml.safe_load((checkout.path / "config/tiny.yaml").read_text())["simulated"]
+    (checkout.path / "simulated.yaml").write_text(yaml.safe_dump({"simulated": simulated}))
+    checkout.snakemake("--cores", "1", "tables", "simulated", *TINY, "simulated.yaml")
+    raw = checkout.path / "results/raw/simulated"
+    counted = [json.loads(path.read_text()) for path in raw.rglob("*.json")]
     records = checkout.records()
     assert {record["status"] for record in records if record["testbed"]} == {"measured"}
     skipped = [record for record in records if record["cell"]["testbed"].startswith("vm_")]
-    assert {record["status"] for record in skipped} == {"skipped"}
-    assert all("/nowhere" in one["reason"] or "not found" in one["reason"] for one in skipped)
-    assert all(record["remedy"] for record in skipped)
+    assert len(counted) == 6
+    for record in (*skipped, *counted):
+        assert record["status"] == "skipped"
+        assert "/nowhere" in record["reason"] or "not found" in record["reason"]
+        assert record["remedy"]
+    facts = json.loads((checkout.path / "results/simulated/facts.json").read_text())
+    assert (facts["n_counted"], facts["n_cells"], facts["machine"]) == (0, 6, None)
 
 
 @pytest.mark.needs_guests
