@@ -27,6 +27,8 @@ from tools.simulation.truths import STREAM_SIZES, truth, truths, with_added_size
 pytestmark = pytest.mark.slow
 
 SETTINGS = StatisticsSettings()
+FEW_AND_MANY = (3, 10)
+"""The fewest and the most rounds of those in docs/simulation_*.csv."""
 
 
 def test_a_simulation_is_printed_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +141,7 @@ def test_hardly_a_verdict_on_a_claim_is_wrong(case: claims.Case) -> None:
     assert claims.simulate(case, "heavy tails", 3, 60, 1).wrong < 10 / 60
 
 
-@pytest.mark.parametrize("n_rounds", decisions.ROUNDS)
+@pytest.mark.parametrize("n_rounds", FEW_AND_MANY)
 @pytest.mark.parametrize("name", ["two alike", "two alike and far ahead", "lines and bends"])
 def test_hardly_a_row_of_a_decision_table_is_wrong(name: str, n_rounds: int) -> None:
     found = decided(name, n_rounds, 40)
@@ -161,7 +163,7 @@ def test_the_best_way_is_named() -> None:
 
 
 @pytest.mark.parametrize("noise", INDEPENDENT)
-@pytest.mark.parametrize("n_rounds", groups.ROUNDS)
+@pytest.mark.parametrize("n_rounds", FEW_AND_MANY)
 @pytest.mark.parametrize(
     "name", ["flat", "flat, one size", "+60 %, then flat", "sizes part", "+15 % per doubling"]
 )

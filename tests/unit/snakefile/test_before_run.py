@@ -109,15 +109,8 @@ def test_nothing_is_said_without_a_description_of_another_host(
     assert remark_on_host(described_anew=False, measures=True) is None
 
 
-def measured_elsewhere(host: Path, alias: str | None = None) -> Path:
-    """Leave what a run on another host left; return the folder of the fleet."""
-    facts = host_facts(kernel_release="5.10-test")
-    write_run(host.parent, records_of(), facts, alias)
-    return host.parent / "fleet"
-
-
 def test_what_cannot_be_kept_is_said(host: Path) -> None:
-    measured_elsewhere(host)
+    write_run(host.parent, records_of(), host_facts(kernel_release="5.10-test"))
     next(host.parent.rglob("rep=1.json")).write_text("{")
     said = keep_earlier(would=False)
     assert said.startswith("The earlier results cannot be kept, and are overwritten: results: ref")
