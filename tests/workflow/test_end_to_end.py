@@ -18,7 +18,6 @@ from workflow.support import (
     Checkout,
     clean_environment,
     members_of,
-    new_checkout,
     wait_until,
 )
 
@@ -37,11 +36,6 @@ RESULTS = [
     "report/report.html",
     "report/report.pdf",
 ]
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return new_checkout(tmp_path / "checkout")
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from workflow.support import (
     Checkout,
     clean_environment,
     members_of,
-    new_checkout,
     wait_until,
 )
 
@@ -79,11 +78,6 @@ def _catches_ctrl_c(pid: int) -> bool:
 def own_words(lines: list[str]) -> list[str]:
     """Return lines without results and steps that were told at the same moment."""
     return [line for line in lines if line and not re.match(_STEP, line)]
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return new_checkout(tmp_path / "checkout")
 
 
 MOMENTS = [0.05, 0.7, "building the programs", "[1/8]", "drawing the figures"]

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from workflow.support import ROOT, new_checkout
+from workflow.support import ROOT, Checkout, new_checkout
 
 # Lints that do not apply, each with the reason.
 ALLOWED = {
@@ -15,8 +15,7 @@ ALLOWED = {
 }
 
 
-def test_the_linter_finds_nothing_but_what_is_allowed(tmp_path: Path) -> None:
-    checkout = new_checkout(tmp_path / "checkout")
+def test_the_linter_finds_nothing_but_what_is_allowed(checkout: Checkout) -> None:
     done = checkout.snakemake("--lint", check=False)
     found = {line.strip(" *") for line in done.stderr.splitlines() if line.startswith("    * ")}
     assert found == {f"{lint}:" for lint in ALLOWED}, done.stderr
