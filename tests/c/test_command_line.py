@@ -19,6 +19,8 @@ from c.harness import (
     start_sender,
 )
 
+from copycost.build.toolchain import Program
+
 
 def run(command: Sequence[str | Path], **options: object) -> Outcome:
     done = subprocess.run(
@@ -70,16 +72,18 @@ def test_bad_usage(address_build: Build, options: Sequence[str], words: str) -> 
     assert words in outcome.stderr
 
 
-def test_option_order_has_no_meaning(address_build: Build) -> None:
-    pairs = [GOOD[i : i + 2] for i in range(0, len(GOOD), 2)]
-    options = [word for pair in reversed(pairs) for word in pair]
-    for words in (["--threads", "9999", *options], [*options, "--threads", "9999"]):
-        assert "--threads: got '9999'" in run([address_build.sender("two_copy"), *words]).stderr
-
-
-def test_an_address_that_is_none(address_build: Build) -> None:
-    with start_sender(address_build.sender("null"), Setting(address="localhost")) as sender:
-        assert_failed(sender.finish(), "'localhost' is not a numeric address")
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (Setting(address="localhost"), ["'localhost' is not a numeric address"]),
+        (Setting(sender_options=["--congestion", "no,such"]), ["TCP_CONGESTION", "no,such"]),
+    ],
+)
+def test_what_this_host_does_not_know(
+    address_build: Build, setting: Setting, words: list[str]
+) -> None:
+    with start_sender(address_build.sender("null"), setting) as sender:
+        assert_failed(sender.finish(), *words)
 
 
 def test_a_cpu_that_is_not_there(address_build: Build) -> None:
@@ -91,12 +95,6 @@ def test_a_cpu_that_is_not_there(address_build: Build) -> None:
         assert_failed(sender.finish(), "pthread_create on CPU 1023")
 
 
-def test_a_congestion_control_that_is_not_there(address_build: Build) -> None:
-    setting = Setting(sender_options=["--congestion", "nonesuch,neither"])
-    with start_sender(address_build.sender("null"), setting) as sender:
-        assert_failed(sender.finish(), "TCP_CONGESTION", "nonesuch,neither")
-
-
 def test_the_first_congestion_control_that_works_is_taken(address_build: Build) -> None:
     options = ["--congestion", "nonesuch,reno"]
     setting = Setting(sender_options=options, receiver_options=options)
@@ -104,16 +102,23 @@ def test_the_first_congestion_control_that_works_is_taken(address_build: Build) 
         assert result["effective"]["congestion_control"] == "reno"
 
 
-def test_help_and_version(address_build: Build, strategy: str) -> None:
-    usage = run([address_build.sender(strategy), "--help"])
-    assert usage.code == 0
-    assert f"{strategy}: " in usage.stdout
-    assert "--io-timeout-ms" in usage.stdout
-    version = run([address_build.sender(strategy), "--version"])
-    assert version.code == 0
-    assert version.stdout.startswith(f"sender {strategy}, source ")
-    assert version.stdout.count("\n") == 1
-    assert run([address_build.receiver, "--version"]).stdout.startswith("receiver recv, source ")
+@pytest.mark.parametrize(
+    ("program", "part", "option"),
+    [
+        ("sender", "zero_copy", "--io-timeout-ms"),
+        ("receiver", "recv", "--io-timeout-ms"),
+        ("memory_floor", None, "--max-bytes N"),
+        ("simulated_walk", None, "--pattern NAME"),
+    ],
+)
+def test_help_and_version(
+    address_build: Build, program: Program, part: str | None, option: str
+) -> None:
+    made = address_build.program(program, part)
+    assert option in run([made, "--help"]).stdout
+    said = run([made, "--version"]).stdout
+    assert said.startswith(f"{program} {part}, source " if part else f"{program}, source ")
+    assert said.count("\n") == 1
 
 
 def test_no_room_for_the_result(address_build: Build) -> None:
@@ -157,8 +162,3 @@ def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(
         assert outcome.code == 77
         assert "setsockopt(SO_ZEROCOPY)" in outcome.stderr
         assert "not available" in outcome.stderr
-
-
-def test_probe_where_everything_is_there(plain_build: Build, strategy: str) -> None:
-    assert run([plain_build.sender(strategy), "--probe"]) == Outcome(0, "", "")
-    assert run([plain_build.receiver, "--probe"]) == Outcome(0, "", "")

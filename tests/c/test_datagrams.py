@@ -15,14 +15,12 @@ from c.harness import (
     begin_window,
     listening_port,
     over_udp,
-    results,
     run_pair,
     sinking,
     start_receiver,
     start_sender,
     window_line,
 )
-from c.test_limits import limit_locked_memory
 
 
 def datagrams(**options: object) -> Setting:
@@ -46,14 +44,6 @@ def test_threads_over_datagrams_do_not_race(thread_build: Build, strategy: str) 
     setting = datagrams(msg_bytes=9000, n_threads=4, verify=True, duration_s=0.05)
     sender, receiver = run_pair(thread_build.sender(strategy), thread_build.receiver, setting)
     assert_right(sender, receiver, setting)
-
-
-def test_what_only_tcp_has_is_null(plain_build: Build) -> None:
-    for result in results(plain_build.sender("two_copy"), plain_build.receiver, datagrams()):
-        assert result["tcp"] is None
-        for key in ("congestion_control", "tcp_nodelay", "mss_bytes"):
-            assert result["effective"][key] is None
-        assert result["effective"]["send_buffer_bytes"] > 0
 
 
 @pytest.mark.parametrize("msg_bytes", [1000, 60_000])
@@ -85,9 +75,7 @@ def sink(deaf: socket.socket, **options: object) -> Setting:
     """Return a setting to send where nobody receives."""
     port = str(deaf.getsockname()[1])
     return datagrams(
-        address=None,
-        sender_options=["--sink", "--connect", "127.0.0.1", "--port", port],
-        **options,
+        address=None, sender_options=["--sink", "--connect", "127.0.0.1", "--port", port], **options
     )
 
 
@@ -102,15 +90,6 @@ def test_a_sink_needs_no_receiver(
     total = outcome.result["total"]
     assert total["datagrams"] == total["messages"] > 0
     assert len(outcome.result["threads"]) == n_threads
-
-
-def test_too_little_locked_memory_names_limit_and_remedy(
-    address_build: Build, deaf: socket.socket
-) -> None:
-    setting = sink(deaf, msg_bytes=65507, duration_s=30)
-    program = address_build.sender("zero_copy")
-    with sinking(program, setting, preexec_fn=limit_locked_memory) as sender:
-        assert_failed(sender.finish(), "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
 
 
 def test_a_sink_that_refuses_fails_the_sender(address_build: Build, deaf: socket.socket) -> None:

@@ -44,11 +44,8 @@ LIMITS = {"zero_copy": 64 << 10, "uring_zero_copy": 256 << 10}
 
 
 @pytest.mark.parametrize("way", LIMITS)
-@pytest.mark.parametrize("n_threads", [1, 4])
-def test_little_locked_memory_delays_but_loses_nothing(
-    address_build: Build, way: str, n_threads: int
-) -> None:
-    setting = Setting(msg_bytes=20000, n_threads=n_threads, verify=True)
+def test_little_locked_memory_delays_but_loses_nothing(address_build: Build, way: str) -> None:
+    setting = Setting(msg_bytes=20000, n_threads=4, verify=True)
     programs = sender_of(address_build, way), address_build.receiver
     limit = partial(limit_locked_memory, LIMITS[way])
     sent, received = counts_of_pair(*programs, setting, preexec_fn=limit)
@@ -124,9 +121,7 @@ def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
     assert sender.result["zero_copy"]["sent"] == total["messages"]
 
 
-def test_rings_for_which_locked_memory_is_too_small_are_not_available(
-    address_build: Build,
-) -> None:
+def test_rings_for_which_locked_memory_is_too_small_are_not_available(address_build: Build) -> None:
     probe = subprocess.run(
         [sender_of(address_build, "uring_zero_copy"), "--probe"],
         capture_output=True,

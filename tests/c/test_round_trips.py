@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 from c.conftest import Build
-from c.harness import (
-    Setting,
-    assert_failed,
-    begin_window,
-    ready_pair,
-    receiving,
-    results,
-    sending,
-)
+from c.harness import Setting, assert_failed, begin_window, ready_pair, receiving, results, sending
 
 MODE = ("--mode", "request_response", "--nodelay", "on")
 
@@ -108,16 +100,6 @@ def test_a_standstill_counts_for_every_request_that_was_due(
     assert times["max_ns"] > 100_000_000
     slow = times["p90_ns"] > 20_000_000
     assert slow == (interval_ns > 0)
-
-
-def test_other_modes_have_no_round_trips(plain_build: Build) -> None:
-    sent, _ = results(plain_build.sender("two_copy"), plain_build.receiver, Setting())
-    assert sent["round_trip"] is None
-
-
-def test_service_times_are_not_sampled_beside_round_trips(plain_build: Build) -> None:
-    sent = measured(plain_build, asking())
-    assert sent["service_time"]["sample_every"] == sent["service_time"]["samples"] == 0
 
 
 @pytest.mark.parametrize(

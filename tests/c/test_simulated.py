@@ -8,10 +8,8 @@ import json
 import random
 import subprocess
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,25 +71,19 @@ def counts_of(done: "subprocess.CompletedProcess[str]", side: str = "other") -> 
     return found
 
 
-def walk(
-    n_bytes: int, *, rounds: int = 1, stride: int = LINE, store: bool = False
-) -> Iterator[str]:
-    """Yield accesses from 0 to n_bytes, again and again, those of the last round in the window."""
-    word = "store" if store else "load"
-    once = [f"{word} {address}" for address in range(0, n_bytes, stride)]
-    warm_up = chain.from_iterable(repeat(once, rounds))
-    return chain(["run 0x1000 1"], warm_up, [f"mark {BEGIN}"], once, [f"mark {END}"])
+def walk(n_bytes: int) -> list[str]:
+    """Return loads of each line from 0 to n_bytes, twice, those of the second round counted."""
+    once = [f"load {address}" for address in range(0, n_bytes, LINE)]
+    return ["run 0x1000 1", *once, f"mark {BEGIN}", *once, f"mark {END}"]
 
 
 @pytest.mark.parametrize(
     ("n_bytes", "misses"),
     [
-        (16 * KIB, (0, 0, 0)),
         (28 * KIB, (0, 0, 0)),
         (40 * KIB, (1, 0, 0)),
         (512 * KIB, (1, 0, 0)),
         (2 * MIB, (1, 1, 0)),
-        (12 * MIB, (1, 1, 0)),
     ],
 )
 def test_a_strided_walk_misses_the_levels_that_it_does_not_fit(
@@ -104,33 +96,11 @@ def test_a_strided_walk_misses_the_levels_that_it_does_not_fit(
     assert not any(user["write_backs"].values())
 
 
-def test_a_written_walk_comes_back_line_by_line(replay: Replay) -> None:
-    small = {"l1d": "4096:4", "l2": "8192:4", "llc": "16384:4"}
-    (user,) = counts_of(replay(walk(64 * KIB, store=True), **small))
-    for counted in ("store_misses", "write_backs"):
-        assert set(user[counted].values()) == {1024}
-    assert not any(user["load_misses"].values())
-
-
-def test_what_fits_is_written_back_by_nobody(replay: Replay) -> None:
-    (user,) = counts_of(replay(walk(16 * KIB, store=True)))
-    assert not any((*user["store_misses"].values(), *user["write_backs"].values()))
-
-
 def test_the_adjacent_line_is_fetched_within_its_page(replay: Replay) -> None:
     (user,) = counts_of(replay(walk(32 * MIB // 16), prefetcher="next_line", llc=f"{MIB}:16"))
     n_pages = 2 * MIB // 4096
     assert user["load_misses"] == {"l1d": n_pages * 64, "l2": n_pages, "llc": n_pages}
     assert user["prefetches"] == n_pages * 63
-
-
-def test_sets_need_not_be_a_power_of_two(replay: Replay) -> None:
-    """As in the last levels of many servers."""
-    odd = {"llc": f"{3 * 11 * LINE * 1024}:11", "l2": f"{MIB}:16"}
-    (fits,) = counts_of(replay(walk(2 * MIB), **odd))
-    assert fits["load_misses"]["llc"] == 0
-    (beyond,) = counts_of(replay(walk(3 * MIB), **odd))
-    assert beyond["load_misses"]["llc"] == 3 * MIB // LINE
 
 
 @dataclass
@@ -279,11 +249,3 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert len(done.stderr.splitlines()) == 1
     for word in words:
         assert word in done.stderr
-
-
-def test_symbols_out_of_order_are_refused(replay: Replay, tmp_path: Path) -> None:
-    table = tmp_path / "symbols"
-    table.write_text("ffffffff81000100 b\nffffffff81000000 a\n")
-    done = replay([], symbols=str(table))
-    assert done.returncode == 1
-    assert f"{table}:2" in done.stderr

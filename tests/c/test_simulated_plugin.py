@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 from c.conftest import ROOT, Build
 
-from copycost.build.toolchain import (
-    INCLUDE_FLAGS,
-    compile_flags,
-    compile_program,
-)
+from copycost.build.toolchain import INCLUDE_FLAGS, compile_flags, compile_program
 
 SYMBOLS = "ffffffff81000000 __switch_to_asm\nffffffff81000100 other\n"
 # what switches threads in the host is no longer in that function

@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 from c.conftest import Build
-from c.harness import (
-    How,
-    Setting,
-    as_perf,
-    ready_pair,
-    results,
-    window_line,
-)
+from c.harness import How, Setting, as_perf, ready_pair, results, window_line
 from c.test_parts import RunCTest
 from c.variants import sender_variant
 
@@ -20,10 +13,7 @@ HELD_UP_MS = 400
 HOLD_UP = f"clock_sleep_until(clock_now_ns() + {HELD_UP_MS} * NS_PER_MS);"
 # before a line of the third reading, which is that of the window's end
 HOLD_UP_AT_END = f"static int n_readings; if (++n_readings == 3) {{ {HOLD_UP} }}"
-START, END = (
-    "error = window_read(&window->start,",
-    "window_read(&window->end, crew, failure);",
-)
+START, END = ("error = window_read(&window->start,", "window_read(&window->end, crew, failure);")
 
 
 def result_of(

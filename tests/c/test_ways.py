@@ -39,9 +39,9 @@ URING = [name for name in WAYS if name.startswith("uring")]
 # With MSG_WAITALL the kernel itself goes on after a short write.
 NEVER_SHORT = URING
 
-# Fewer bytes than fields, one field larger than the others, pages, more than one packet, and more
-# than a pipe or a send buffer holds; message_check.c goes through all small ones.
-SIZES = (1, 9, 4096, 65537, 4 << 20)
+# Fewer bytes than fields, one field larger than the others, more than one packet, and more than a
+# pipe or a send buffer holds; message_check.c goes through all small ones.
+SIZES = (1, 9, 65537, 4 << 20)
 SIZES_AND_THREADS = list(zip(SIZES, itertools.cycle((4, 1)), strict=False))
 # A number shorter than 8 bytes, a note, fragments, the largest.
 DATAGRAM_SIZES = (1, 32, 1000, 65507)

@@ -61,8 +61,7 @@ SCENARIOS: dict[str, Run] = {
     "lone_reversal": Run(**SMALL, log_ratio=_one_and_zero(_lone, _loses)),
     "undecided": Run(**SMALL, log_ratio=_one_and_zero(_even, _even), noise=0.15, seed=5),
     "depends_on_threads": Run(
-        **SMALL,
-        log_ratio=_one_and_zero(lambda x, n: 0.3 if n == 1 else -0.3, _loses),
+        **SMALL, log_ratio=_one_and_zero(lambda x, n: 0.3 if n == 1 else -0.3, _loses)
     ),
     "observed_once": Run(**SMALL, repetitions=1),
     "counters": Run(**SMALL, counters=True),
@@ -102,9 +101,7 @@ SCENARIOS: dict[str, Run] = {
         scaling=lambda n_threads: {1: 1.0, 2: 1.6, 4: 1.2, 8: 0.9}[n_threads],
     ),
     "threads_scale_by_implementation": Run(
-        **SMALL,
-        noise=0.005,
-        log_ratio=_one_and_zero(lambda x, n: -0.8 * (n > 1), _loses),
+        **SMALL, noise=0.005, log_ratio=_one_and_zero(lambda x, n: -0.8 * (n > 1), _loses)
     ),
     "nothing_tested": Run(
         msg_bytes=(65536,), n_threads=(1,), implementations=("two_copy",), repetitions=1

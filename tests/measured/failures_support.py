@@ -176,6 +176,12 @@ class Running:
             pass
         return Ended(self.process.wait(timeout=LIMIT_S), self.text)
 
+    def end_and_leave_nothing(self) -> Ended:
+        """Wait for the end, and for the end of all that was seen of it."""
+        ended = self.end()
+        self.assert_nothing_left()
+        return ended
+
     def _read(self, deadline: float) -> bool:
         assert self.process.stderr is not None
         fd = self.process.stderr.fileno()

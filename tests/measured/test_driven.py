@@ -71,19 +71,31 @@ def test_a_limited_sender_uses_no_more_than_it_was_offered(tmp_path: Path) -> No
     assert "sender" in line_of(record)
 
 
-@needs_iperf3
 @pytest.mark.needs_root
-@pytest.mark.parametrize("testbed", ["veth_udp", "loopback_udp"])
-def test_every_datagram_is_accounted_for(tmp_path: Path, testbed: str) -> None:
-    cell = replace(DATAGRAMS, testbed=testbed)
+@pytest.mark.parametrize(
+    ("testbed", "way"),
+    [
+        pytest.param("veth_udp", "iperf3", marks=needs_iperf3),
+        pytest.param("loopback_udp", "iperf3", marks=needs_iperf3),
+        ("veth_udp", "two_copy"),
+    ],
+)
+def test_every_datagram_is_accounted_for(tmp_path: Path, testbed: str, way: str) -> None:
+    cell = replace(DATAGRAMS, testbed=testbed, implementation=way)
     record = measured(tmp_path, cell)
     row = datagram_row(record, cell)
+    assert row["sender_ns"] > 0
+    assert row["sent"] >= row["received"] > 0
+    if way == "two_copy":
+        # a goodbye that is said again on a busy host: nobody may be there to read that
+        said_again = row["sent"] - record["driver"]["sender"]["total"]["datagrams"] - 1
+        assert 0 <= row["lost_unaccounted"] <= said_again
+        return
     assert row["drained"]
     if testbed == "veth_udp":  # nobody else is there
         assert row["lost_unaccounted"] == 0
         # iperf3 counts what it sent; the kernel, the greeting too
         assert row["kernel_sent"] - row["driver_sent"] == 1
-    assert row["sent"] > row["received"] > 0 or row["lost"] == 0
 
 
 @pytest.mark.needs_root
@@ -119,18 +131,6 @@ def test_perf_counts_a_sender_that_is_stopped_now_and_then(tmp_path: Path) -> No
     for side in record["observed"]["perf_stat"].values():
         assert side["status"] == "counted", side["reason"]
         assert side["events"]["task_clock_ns"]["value"] > 0
-
-
-@pytest.mark.needs_root
-def test_every_datagram_of_our_own_sender_is_accounted_for(tmp_path: Path) -> None:
-    cell = replace(DATAGRAMS, implementation="two_copy", n_threads=2)
-    record = measured(tmp_path, cell)
-    row = datagram_row(record, cell)
-    # each stream says goodbye once, and on a busy host again: nobody may be there to read that
-    said_again = row["sent"] - record["driver"]["sender"]["total"]["datagrams"] - 2
-    assert 0 <= row["lost_unaccounted"] <= said_again
-    assert row["sent"] >= row["received"] > 0
-    assert row["sender_ns"] > 0
 
 
 def look_by(monkeypatch: pytest.MonkeyPatch, look: Callable[[Sequence[int]], Usage | None]) -> None:
@@ -197,33 +197,16 @@ def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
     assert status == "measured" or re.match(said, str(record["reason"]))
 
 
-def test_no_iperf3_is_a_skipped_record_with_a_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(local, "search_path", lambda: str(tmp_path))
-    record = attempt(tmp_path, replace(DATAGRAMS, testbed="loopback_udp"))
-    assert (record["status"], record["reason"]) == ("skipped", "iperf3 was not found")
-    assert record["remedy"] == "install the package iperf3"
-
-
-@pytest.mark.parametrize("implementation", ["iperf3", "two_copy"])
 def test_no_right_to_make_control_groups_is_a_skipped_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, implementation: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
         raise Unavailable("no control group may be made", "run as root")
 
     monkeypatch.setattr(local, "find_hierarchy", refuse)
-    record = attempt(tmp_path, replace(BUDGET, implementation=implementation))
+    record = attempt(tmp_path, replace(BUDGET, implementation="two_copy"))
     assert record["status"] == "skipped"
     assert (record["reason"], record["remedy"]) == ("no control group may be made", "run as root")
-
-
-@needs_iperf3
-def test_a_congestion_control_that_we_may_not_have_gives_way_to_reno(tmp_path: Path) -> None:
-    wanted = replace(SETTINGS, congestion_control="nosuch")
-    record = measured(tmp_path, UNLIMITED, wanted)
-    assert budget_row(record, UNLIMITED)["congestion_control"] == "reno"
 
 
 @needs_iperf3

@@ -14,11 +14,7 @@ from measured.failures_support import RECEIVER, Bench, Running, may_have
 # longer than a test waits for the end (LIMIT_S), so that nothing ends by itself
 LONG = ("--warmup", "0.05", "--duration", "600")
 # the phase in which to strike, and what makes it last
-MOMENTS = {
-    "handshake": ("--io-timeout", "600"),
-    "warm-up": ("--warmup", "600"),
-    "window": LONG,
-}
+MOMENTS = {"handshake": ("--io-timeout", "600"), "warm-up": ("--warmup", "600"), "window": LONG}
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +53,7 @@ def test_a_killed_side_is_a_failed_record(
     with reached(bench, moment, where or testbed) as running:
         program = {"sender": "sender_two_copy", "receiver": RECEIVER}[side]
         os.kill(running.child(program), signal.SIGKILL)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     record = bench.record()
     assert record["status"] == "failed"
@@ -80,8 +75,7 @@ def test_a_side_killed_while_the_other_waits_for_its_message_is_a_failed_record(
     with bench.started("--testbed", testbed, *asks, *LONG) as running:
         running.wait_for("window begins")
         os.kill(running.child(RECEIVER), signal.SIGKILL)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     assert re.fullmatch(
         "the receiver (was killed by SIGKILL|died without a word) during the window",
@@ -101,8 +95,7 @@ def test_a_side_killed_while_it_drains_is_a_failed_record(bench: Bench, side: st
         running.wait_for("drain begins")
         os.kill(victim, signal.SIGKILL)
         os.kill(other, signal.SIGCONT)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     assert bench.record()["reason"] == f"the {side} was killed by SIGKILL during the drain"
 
@@ -111,8 +104,7 @@ def test_a_side_killed_while_it_drains_is_a_failed_record(bench: Bench, side: st
 def test_a_killed_perf_is_named(bench: Bench, testbed: str) -> None:
     with reached(bench, "window", testbed) as running:
         os.kill(running.child("perf"), signal.SIGKILL)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     assert "perf around the sender was killed by SIGKILL" in bench.record()["reason"]
 
@@ -127,8 +119,7 @@ def test_a_side_that_was_stopped_is_measured_again(bench: Bench, testbed: str) -
             while ") Z " not in Path(f"/proc/{side}/stat").read_text():
                 os.kill(side, signal.SIGSTOP)
                 os.kill(side, signal.SIGCONT)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 0
     assert bench.record()["status"] == "measured"
 
@@ -138,8 +129,7 @@ def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> Non
         running.wait_for("warm-up begins")
         for name in ("sender_two_copy", RECEIVER):
             os.kill(running.child(name), signal.SIGSTOP)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     assert "the sender did not say 'measured' within 2.5 s" in bench.record()["reason"]
 
@@ -154,8 +144,7 @@ def test_a_killed_measurement_leaves_nothing(
         pytest.skip("this user cannot have the testbed sink")
     with reached(bench, moment, where or testbed) as running:
         os.kill(running.process.pid, signal.SIGKILL)
-        running.end()
-        running.assert_nothing_left()
+        running.end_and_leave_nothing()
     assert list(bench.records.iterdir()) == []
     assert (
         bench.measure("--testbed", where or testbed, "--msg-bytes", "16KiB").code == 0
@@ -168,8 +157,7 @@ def test_ctrl_c_ends_everything_with_one_sentence(bench: Bench, testbed: str, mo
     earlier.write_text("measured before\n")
     with reached(bench, moment, testbed) as running:
         os.killpg(running.process.pid, signal.SIGINT)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     assert "Traceback" not in ended.text
     assert "interrupted, nothing of it is left; run again to go on" in ended.text
@@ -183,7 +171,6 @@ def test_a_killed_workflow_takes_its_measurement_along(bench: Bench, testbed: st
     with bench.started("--testbed", testbed, *LONG, before=(*workflow, *shell)) as running:
         running.wait_for("window begins")
         os.kill(running.process.pid, signal.SIGKILL)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert "the workflow ended during the window" in ended.text
     assert list(bench.records.iterdir()) == []

@@ -118,24 +118,7 @@ def test_what_a_host_lacks_is_said_with_the_remedy(
     assert record["driver"] is None
 
 
-@pytest.mark.usefixtures("_user_namespaces")
-def test_the_loopback_device_needs_no_namespace(bench: Bench) -> None:
-    assert bench.measure(before=limited("max_user_namespaces", *NO_RIGHTS)).code == 0
-
-
 # --- perf
-
-
-def test_missing_perf_leaves_the_rest_of_the_measurement(bench: Bench) -> None:
-    assert bench.measure().code == 0
-    record = bench.record()
-    assert record["driver"]["receiver"]["in_window"]["bytes"] > 0
-    assert record["observed"]["perf_stat"]["sender"]["status"] == "missing"
-    assert record["observed"]["perf_stat"]["sender"]["reason"] == "perf is not installed"
-    statuses = {
-        event["status"] for event in record["observed"]["perf_stat"]["sender"]["events"].values()
-    }
-    assert statuses == {"not_supported"}
 
 
 def test_perf_that_vanished_is_named_and_measured_without(bench: Bench) -> None:

@@ -17,7 +17,6 @@ from measured.repetitions import needs_iperf3, task
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side
 from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic
@@ -25,7 +24,6 @@ from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.testbeds.testbed import Testbed
 
 SETTINGS = Settings(warmup_s=0.02, duration_s=0.1, congestion_control="reno")
 STEPS = (
@@ -47,45 +45,31 @@ class Diary(WindowObserver):
         self._fails = fails
         self._error = error
 
-    def _note(self, step: str) -> None:
+    def note(self, step: str) -> None:
         self._notes.append(f"{self._own}{step}")
         if step == self._fails and self._error is not None:
             raise self._error
 
-    def open(self, machine: LocalHost) -> None:
-        self._note("open")
-
-    def prepare(self, testbed: Testbed) -> None:
-        self._note("prepare")
-
     def around(self, party: str, launch: Launch) -> Launch:
-        self._note(f"around {party}")
+        self.note(f"around {party}")
         return launch
 
     def attach(self, sides: Sequence[Side]) -> None:
         assert [side.name for side in sides] == ["sender", "receiver"]
         assert all(Path(f"/proc/{pid}").exists() for side in sides for pid in side.pids)
-        self._note("attach")
+        self.note("attach")
 
     def window_planned(self, start_ns: int, end_ns: int) -> None:
         assert time.monotonic_ns() < start_ns < end_ns
-        self._note("window_planned")
-
-    def window_begins(self) -> None:
-        self._note("window_begins")
-
-    def window_ends(self) -> None:
-        self._note("window_ends")
-
-    def traffic_ends(self, sides: Sequence[Side]) -> None:
-        self._note("traffic_ends")
+        self.note("window_planned")
 
     def found(self) -> Any:  # noqa: ANN401 - JSON
-        self._note("found")
+        self.note("found")
         return {"notes": len(self._notes)}
 
-    def close(self) -> None:
-        self._note("close")
+
+for _step in ("open", "prepare", "window_begins", "window_ends", "traffic_ends", "close"):
+    setattr(Diary, _step, lambda self, *_, step=_step: self.note(step))
 
 
 @pytest.fixture(params=["two_copy", pytest.param("iperf3", marks=needs_iperf3)])

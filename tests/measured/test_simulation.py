@@ -13,14 +13,7 @@ from typing import Any
 import guests
 import pytest
 from c.conftest import Build
-from c.harness import (
-    Outcome,
-    Setting,
-    listening_port,
-    start_receiver,
-    start_sender,
-    window_line,
-)
+from c.harness import Outcome, Setting, listening_port, start_receiver, start_sender, window_line
 
 from copycost.build.toolchain import compile_program
 from copycost.config.simulated import Geometry
@@ -224,13 +217,6 @@ def test_a_clock_that_leapt_as_the_machine_was_stopped_changes_no_count(
         (tmp_path / name).symlink_to(saved / name)
     (tmp_path / "state").write_bytes(state[: found.start(1)] + other_ns + state[found.end(1) :])
     assert run("two_copy", "loopback", guest=tmp_path) == run("two_copy", "loopback")
-
-
-def test_an_impossible_cache_is_told_by_the_plugin(programs: Path, saved: Path) -> None:
-    text, sides = cell_text("sink", 4096, 8, 8), {"sender": programs / "sender_two_copy"}
-    caches = Caches(LEVELS | {"l1d": Geometry(1000, 8)})
-    with pytest.raises(HostError, match="l1d: got 1000 bytes, expected a multiple of 512"):
-        simulate(text, sides, saved, programs / "simulated_plugin", caches)
 
 
 def test_a_cell_that_does_not_end_is_ended(run: Run) -> None:

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from measured.failures_support import until
-from sshd import ADDRESSES, AHEAD_S, NODE, Peer
+from sshd import AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 from copycost.hosts.program import Launch
@@ -203,52 +203,25 @@ def test_a_link_that_breaks_leaves_nothing(peer: Peer, small_run: SmallRun) -> N
     small_run.end_repetition()
 
 
-def test_a_key_that_nobody_knows_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    with pytest.raises(AttemptFailed) as caught:
-        SshHost(_with(peer.target, str(peer.folder / "key"), str(key)))
+@pytest.mark.parametrize(
+    ("option", "said", "remedy"),
+    [
+        ("{folder}/key", "Permission denied", "ssh-copy-id"),
+        ("UserKnownHostsFile={folder}/known_hosts", "Host key verification failed", "once by hand"),
+    ],
+)
+def test_a_key_that_one_side_does_not_know_is_a_sentence_with_a_remedy(
+    peer: Peer, tmp_path: Path, option: str, said: str, remedy: str
+) -> None:
+    key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")]
+    subprocess.run(key, check=True)
+    known, other = (option.format(folder=folder) for folder in (peer.folder, tmp_path))
+    options = tuple(other if one == known else one for one in peer.target.options)
+    assert options != peer.target.options
+    with pytest.raises(AttemptFailed, match=said) as caught:
+        SshHost(SshTarget(peer.target.name, options))
     assert "cannot be reached by ssh" in caught.value.reason
-    assert "Permission denied" in caught.value.reason
-    assert "ssh-copy-id" in caught.value.remedy
-
-
-@contextmanager
-def password_only(peer: Peer) -> Iterator[SshTarget]:
-    """Start another sshd there, which offers passwords and no keys; yield how it is reached."""
-    config = peer.folder / "sshd_config_passwords"
-    lines = (peer.folder / "sshd_config").read_text().splitlines()
-    kept = [line for line in lines if not line.startswith("PasswordAuthentication")]
-    kept += ["PasswordAuthentication yes", "PubkeyAuthentication no", "Port 2222"]
-    config.write_text("\n".join(kept))
-    inside = ["nsenter", "--target", str(peer.first()), "--pid", "--mount", "--net"]
-    with (peer.folder / "passwords.log").open("w+") as said:
-        words = [*inside, "/usr/sbin/sshd", "-D", "-e", "-f", str(config)]
-        sshd = subprocess.Popen(words, stdout=said, stderr=said)
-        try:
-            until(lambda: "listening" in (peer.folder / "passwords.log").read_text())
-            alias = ("-p", "2222", "-o", f"HostKeyAlias={ADDRESSES[1]}")
-            yield SshTarget(peer.target.name, (*peer.target.options, *alias))
-        finally:
-            sshd.terminate()
-            sshd.wait(LONG_S)
-
-
-def test_a_machine_that_asks_for_a_password_is_a_sentence_with_a_remedy(peer: Peer) -> None:
-    with password_only(peer) as target, pytest.raises(AttemptFailed) as caught:
-        SshHost(target)
-    assert "cannot be reached by ssh" in caught.value.reason
-    assert "Permission denied (password" in caught.value.reason
-    assert "PubkeyAuthentication" in caught.value.remedy
-    assert "ssh-copy-id" in caught.value.remedy
-
-
-def test_an_unknown_host_key_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
-    known = f"UserKnownHostsFile={peer.folder / 'known_hosts'}"
-    target = _with(peer.target, known, f"UserKnownHostsFile={tmp_path / 'none'}")
-    with pytest.raises(AttemptFailed, match="Host key verification failed") as caught:
-        SshHost(target)
-    assert "once by hand" in caught.value.remedy
+    assert remedy in caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -265,11 +238,16 @@ def test_a_machine_without_a_python_that_will_do(
         (folder / "python3").chmod(0o755)
     with SshHost(peer.target):
         pass  # the agent is there
-    monkeypatch.setattr(ssh_host, "_START", f"PATH={folder}; {ssh_host._START}")
-    with pytest.raises(Unavailable) as caught:
+    usual = ssh_host._START
+    monkeypatch.setattr(ssh_host, "_START", f"PATH={folder}; {usual}")
+    with pytest.raises(Unavailable, match=expected) as caught:
         SshHost(peer.target)
-    assert expected in caught.value.reason
     assert "3.11" in caught.value.remedy
+    # and one that is broken
+    monkeypatch.setattr(ssh_host, "_START", usual.replace("$p -I", "PYTHONHOME=/nowhere $p"))
+    with pytest.raises(AttemptFailed, match="No module named 'encodings'") as caught:
+        SshHost(peer.target)
+    assert "python3 -I -c pass" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -290,26 +268,10 @@ def test_a_cache_there_that_takes_nothing_is_named_with_its_cause(
     assert remedy in caught.value.remedy
 
 
-def test_a_python_there_that_is_broken_is_named(
-    peer: Peer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with SshHost(peer.target):
-        pass  # the agent is there
-    broken = ssh_host._START.replace("$p -I", "PYTHONHOME=/nowhere $p")
-    monkeypatch.setattr(ssh_host, "_START", broken)
-    with pytest.raises(AttemptFailed, match="No module named 'encodings'") as caught:
-        SshHost(peer.target)
-    assert "python3 -I -c pass" in caught.value.remedy
-
-
 @pytest.mark.parametrize("name", ["-oProxyCommand=id", "", "a b", "user@-x", "a;b"])
 def test_what_is_no_target_is_refused_before_ssh_sees_it(name: str) -> None:
     with pytest.raises(ConfigError, match="expected user@other"):
         SshTarget(name)
-
-
-def _with(target: SshTarget, old: str, new: str) -> SshTarget:
-    return SshTarget(target.name, tuple(new if one == old else one for one in target.options))
 
 
 def _is_there(peer: Peer, pid: str) -> bool:

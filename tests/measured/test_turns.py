@@ -4,17 +4,12 @@ import os
 import shutil
 import signal
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from c.conftest import make_build
 from c.variants import sender_variant
-from measured.failures_support import (
-    RECEIVER,
-    Bench,
-    descendants,
-    may_have,
-    programs_of,
-)
+from measured.failures_support import RECEIVER, Bench, descendants, may_have, programs_of
 
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record
@@ -22,6 +17,15 @@ from copycost.studies.round_trips.table import derive_round_trips
 
 PAIR = ("--reference", "two_copy")
 ASKING = ("--study", "round_trips", "--msg-bytes", "4KiB")
+
+
+def both_ways(driver: Any) -> list[tuple[Any, list[list[int]]]]:  # noqa: ANN401 - JSON
+    """Return what each of the two told, with its own slices, which are in turns."""
+    slices = driver["slices"]
+    assert [one[0] for one in slices] == [0, 1, 1, 0] * (len(slices) // 4)
+    assert all(before[2] <= after[1] for before, after in pairwise(slices))
+    ways = (driver, driver["reference"])
+    return [(its, [one for one in slices if one[0] == way]) for way, its in enumerate(ways)]
 
 
 @pytest.mark.parametrize(
@@ -46,12 +50,9 @@ def test_both_send_in_turns_and_each_counts_its_own(
     assert ended.code == 0, ended.text
     read_record(bench.record_path)
     driver = record["driver"]
-    slices = driver["slices"]
-    assert [one[0] for one in slices] == [0, 1, 1, 0] * (len(slices) // 4)
-    assert all(before[2] <= after[1] for before, after in pairwise(slices))
-    assert all(end > start and n_bytes > 0 for _, start, end, n_bytes, *_ in slices)
-    for way, its in enumerate((driver, driver["reference"])):
-        sent = sum(one[3] for one in slices if one[0] == way)
+    for its, own in both_ways(driver):
+        assert all(end > start and n_bytes > 0 for _, start, end, n_bytes, *_ in own)
+        sent = sum(one[3] for one in own)
         assert its["sender"]["in_window"]["bytes"] == sent
         if its["receiver"] is not None:
             late = 2 * its["receiver"]["options"]["receive_lowat_bytes"]
@@ -76,11 +77,7 @@ def test_both_ask_in_turns_and_each_times_its_own(
     record = read_record(bench.record_path)
     driver = record["driver"]
     assert driver is not None
-    slices = driver["slices"]
-    assert [one[0] for one in slices] == [0, 1, 1, 0] * (len(slices) // 4)
-    assert all(before[2] <= after[1] for before, after in pairwise(slices))
-    for way, its in enumerate((driver, driver["reference"])):
-        own = [one for one in slices if one[0] == way]
+    for its, own in both_ways(driver):
         sender, times = its["sender"], its["sender"]["round_trip"]
         n_bytes = sum(one[3] for one in own)
         assert n_bytes == sender["in_window"]["bytes"] == its["receiver"]["in_window"]["bytes"]
@@ -106,8 +103,7 @@ def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
         below = descendants(running.process.pid)
         pids = [pid for pid in below if programs_of(pid)[:1] and programs_of(pid)[0] in ours]
         os.kill(pids[nth], signal.SIGKILL)
-        ended = running.end()
-        running.assert_nothing_left()
+        ended = running.end_and_leave_nothing()
     assert ended.code == 1
     record = bench.record()
     assert record["status"] == "failed"

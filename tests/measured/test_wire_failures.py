@@ -3,6 +3,7 @@
 What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wire.py.
 """
 
+import copy
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -32,6 +33,7 @@ from copycost.observers.protocol import WindowObserver
 from copycost.studies.cpu_budget.records import measure_budget
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
+
 OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 
 
@@ -82,12 +84,6 @@ def test_a_clock_that_jumps_within_the_window_fails_it(
     )
 
 
-def test_one_cpu_cannot_be_shared_by_two_machines(tmp_path: Path, facts: dict[str, Any]) -> None:
-    record = attempted(tmp_path, replace(STREAM, placement="same"), peer=facts)
-    assert record["status"] == "skipped"
-    assert "cannot run on one CPU" in str(record["reason"])
-
-
 def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
@@ -97,6 +93,26 @@ def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
     assert record["remedy"]
     assert peer.programs() == []
     measured(tmp_path, STREAM, peer=facts)
+
+
+@pytest.mark.parametrize(
+    ("section", "changed", "said"),
+    [
+        ("wire", {"there": {"address": "203.0.113.7"}}, "at 203.0.113.7 (Cannot assign"),
+        ("identity", {"kernel_release": "5.10-before"}, "and ran Linux 5.10-before #"),
+    ],
+)
+def test_a_machine_that_is_not_as_it_was_described_is_not_measured(
+    tmp_path: Path, facts: dict[str, Any], section: str, changed: dict[str, Any], said: str
+) -> None:
+    described = copy.deepcopy(facts)
+    for name, value in changed.items():
+        is_part = isinstance(value, dict)
+        described[section][name] = described[section][name] | value if is_part else value
+    record = attempted(tmp_path, STREAM, peer=described)
+    assert record["status"] == "failed"
+    assert said in str(record["reason"])
+    assert "delete its file in results/peers" in str(record["remedy"])
 
 
 def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_failed(

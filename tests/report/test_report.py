@@ -143,17 +143,3 @@ def test_the_answer_fits_the_first_page(made: Made) -> None:
     assert re.match(title, page)
     for said in ("1 The answer", "Table 1.", "On a real network card.", "Figure 1."):
         assert said in page
-
-
-HEADINGS = {
-    "# The memory floor {#sec-memory}": WHOLE,
-    "Round trips {#sec-round-trips}": WHOLE,
-    "Every way, ranked by cost {#sec-every-way}": ("many",),
-}
-
-
-def test_a_chapter_is_there_where_its_data_are(made: Made) -> None:
-    text = made.qmd.read_text()
-    run = next(name for name in RUNS if made.qmd.parents[1].name.startswith(name))
-    for heading, runs in HEADINGS.items():
-        assert (heading in text) == (run in runs), heading

@@ -112,17 +112,14 @@ def _over_udp(run: Run, key: dict, values: dict) -> dict:
     lost = round(sent * run.udp.lost_share)
     zero = key["strategy"] in ZERO_COPY
     return {
-        "datagrams_sent": sent,
-        "datagrams_lost": lost,
+        "datagrams_sent": sent, "datagrams_lost": lost,
         "datagrams_received": sent - lost if receives_on(key["testbed"]) else np.nan,
-        "tcp_retransmits": np.nan,
-        "congestion_control": "",
-        "mss_bytes": np.nan,
+        "tcp_retransmits": np.nan, "congestion_control": "", "mss_bytes": np.nan,
         "mtu_bytes": 65535.0,
         "zc_copied": sent * run.udp.copied_share if zero else np.nan,
         "zc_copied_share": run.udp.copied_share if zero else np.nan,
         "slot_waits": sent * run.udp.slot_waits_per_message if zero else 0.0,
-    }
+    }  # fmt: skip
 
 
 def _without_receiver(values: dict) -> dict:
@@ -160,57 +157,34 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
     calls = {"zero_copy": 1.4}.get(key["strategy"], 1.0) / key["batch"]
     share = run.copied_share(size) if zero else np.nan
     sent = round(messages) if zero else np.nan
+    zero_sends = messages * 0.4 if key["strategy"] == "zero_copy" else 0.0
+    cpus = range(run.cpus)
     row: dict[str, object] = {
-        "window_s": 1.0,
-        "received_bytes": received,
-        "sent_bytes": received * 1.001,
-        "messages": messages,
-        "throughput_bits_per_s": rate,
-        "service_mean_ns": service,
-        "service_median_ns": service * 0.9,
-        "service_p99_ns": service * 2.5,
-        "service_max_ns": service * 50,
-        "service_sampled_mean_ns": service,
-        "service_samples": max(1.0, messages / 31),
-        "first_half_share": 0.5,
-        "cpu_source": "task_clock",
-        "user_mode_only": run.user_mode_only,
-        "sender_syscalls": messages * calls,
-        "receiver_syscalls": received / 131072,
+        "window_s": 1.0, "received_bytes": received, "sent_bytes": received * 1.001,
+        "messages": messages, "throughput_bits_per_s": rate, "first_half_share": 0.5,
+        "service_mean_ns": service, "service_median_ns": service * 0.9,
+        "service_p99_ns": service * 2.5, "service_max_ns": service * 50,
+        "service_sampled_mean_ns": service, "service_samples": max(1.0, messages / 31),
+        "cpu_source": "task_clock", "user_mode_only": run.user_mode_only,
+        "sender_syscalls": messages * calls, "receiver_syscalls": received / 131072,
         "sender_syscalls_per_message": noisy(calls, 0.05),
-        "context_switches_per_message": 0.0
-        if "context_switches" in run.zero_events
+        "context_switches_per_message": 0.0 if "context_switches" in run.zero_events
         else noisy(0.002 * threads * size / 4096),
-        "zc_sent": sent,
-        "zc_completed": sent,
-        "zc_copied": sent * share,
+        "zc_sent": sent, "zc_completed": sent, "zc_copied": sent * share,
         "zc_notifications": sent * (0.4 if key["strategy"] == "zero_copy" else 1.0),
-        "zc_copied_share": share,
-        "short_writes": 0.0,
-        "enobufs_count": 0.0,
-        "errqueue_calls": messages * 0.4 if key["strategy"] == "zero_copy" else 0.0,
-        "slot_waits": 0.0,
+        "zc_copied_share": share, "errqueue_calls": zero_sends,
+        "short_writes": 0.0, "enobufs_count": 0.0, "slot_waits": 0.0,
         "mapped_share": 0.9 if key["receiver"] == "mmap" else np.nan,
         **dict.fromkeys(("datagrams_sent", "datagrams_received", "datagrams_lost"), np.nan),
-        "tcp_retransmits": 0.0,
-        "softnet_dropped": 0.0,
-        "congestion_control": "cubic",
-        "sender_cpus": ",".join(str(cpu) for cpu in range(run.cpus)),
-        "receiver_cpus": ",".join(str((cpu + run.cpus // 2) % run.cpus) for cpu in range(run.cpus)),
-        "mss_bytes": 65483.0,
-        "send_buffer_bytes": 2626560.0,
-        "receive_buffer_bytes": 6291456.0,
+        "tcp_retransmits": 0.0, "softnet_dropped": 0.0, "congestion_control": "cubic",
+        "sender_cpus": ",".join(str(cpu) for cpu in cpus),
+        "receiver_cpus": ",".join(str((cpu + run.cpus // 2) % run.cpus) for cpu in cpus),
+        "mss_bytes": 65483.0, "send_buffer_bytes": 2626560.0, "receive_buffer_bytes": 6291456.0,
         "read_bytes": 131072.0,
-        "receive_lowat_bytes": min(16.0 * key["msg_bytes"], 2.0**20)
-        if key["msg_bytes"] >= 4096
-        else 1.0,
-        "offload_tso": True,
-        "offload_gso": True,
-        "offload_gro": False,
-        "mtu_bytes": 1500.0,
-        "isolation": "root",
-        "warnings": run.warnings(impl, size, threads, key["rep"]),
-    }
+        "receive_lowat_bytes": min(16.0 * size, 2.0**20) if size >= 4096 else 1.0,
+        "offload_tso": True, "offload_gso": True, "offload_gro": False, "mtu_bytes": 1500.0,
+        "isolation": "root", "warnings": run.warnings(impl, size, threads, key["rep"]),
+    }  # fmt: skip
     return row | _counters(run, key, received, messages, cpu, noisy)
 
 
@@ -228,19 +202,15 @@ def _counters(
     for side in ("sender", "receiver"):
         cpu = cpu_ns[side]
         events = {
-            "cycles": cpu * 3.0,
-            "instructions": noisy(cpu * 3.6),
-            "l1d_loads": noisy(cpu),
+            "cycles": cpu * 3.0, "instructions": noisy(cpu * 3.6), "l1d_loads": noisy(cpu),
             "l1d_load_misses": noisy(received * 0.016 * misses),
             "llc_loads": noisy(received * 0.004),
             "llc_load_misses": noisy(received * 0.0004 * (1 + misses) / 2),
             "cache_misses": noisy(received * 0.0005),
             "context_switches": noisy(messages * 0.001 * key["n_threads"]),
-            "cpu_migrations": 0.0,
-            "page_faults": 0.0,
-            "task_clock_ns": cpu,
+            "cpu_migrations": 0.0, "page_faults": 0.0, "task_clock_ns": cpu,
             "ref_cycles": cpu * 2.4,
-        }
+        }  # fmt: skip
         row[f"{side}_cpu_ns"] = cpu
         for event in EVENTS:
             counted = run.counters or event not in PMU_EVENTS

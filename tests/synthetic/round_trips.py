@@ -44,26 +44,15 @@ def make_round_trips(trips: RoundTrips) -> pd.DataFrame:
                 carried = {"p99_ns": trips.samples >= 1000, "p999_ns": trips.samples >= 10000}
                 measured = trips.skipped is None
                 row: dict[str, Any] = {
-                    "study": "round_trips",
-                    "testbed": "veth",
-                    "implementation": name,
-                    "msg_bytes": size,
-                    "n_threads": 1,
-                    "working_set": "hot",
-                    "receiver": "recv",
-                    "placement": "apart",
-                    "rep": rep,
-                    "condition": "veth",
-                    "status": "measured" if measured else "skipped",
-                    "reason": trips.skipped,
-                    "remedy": None,
-                    "warnings": None,
-                    "samples": float(trips.samples),
-                    "mean_ns": median * 1.1,
-                    "max_ns": median * 50,
+                    "study": "round_trips", "testbed": "veth", "condition": "veth",
+                    "implementation": name, "msg_bytes": size, "n_threads": 1,
+                    "working_set": "hot", "receiver": "recv", "placement": "apart", "rep": rep,
+                    "status": "measured" if measured else "skipped", "reason": trips.skipped,
+                    "remedy": None, "warnings": None, "samples": float(trips.samples),
+                    "mean_ns": median * 1.1, "max_ns": median * 50,
                     "both_cpu_ns_per_round_trip": median * 0.8,
                     "zc_copied_share": trips.copied_share if name == "zero_copy" else np.nan,
-                }
+                }  # fmt: skip
                 row |= {
                     percentile: median * tail * math.exp(rng.normal(0, trips.noise))
                     if carried.get(percentile, True)

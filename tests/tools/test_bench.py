@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from sample_records import sample_record
 
-from copycost.errors import HostError, ParseError
+from copycost.errors import ParseError
 from copycost.hosts.placement import Placement
 from copycost.measure.held_host import locked_host
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf3_sockperf import Stream, median_ns
 from tools.bench.iperf3_sockperf import received_rate as rate_of_iperf
-from tools.bench.rows import Limit, Row, row_of_rounds, table_of, write_rows
+from tools.bench.rows import Limit, Row, row_of_rounds
 from tools.bench.step_rows import Timed, table_rows
 from tools.bench.versus_other_tools import Bench, build_programs, received_rate
 from tools.bench.workflow_runs import overhead_row
@@ -56,23 +56,6 @@ def test_rounds_become_their_median_and_its_interval() -> None:
     assert few.low < many.low < 2.0 < many.high < few.high  # type: ignore[operator]
 
 
-def test_every_row_is_told_with_its_verdict(tmp_path: Path) -> None:
-    rows, path = [row(0.9, AT_LEAST_ONE), row(None)], tmp_path / "results/bench.json"
-    told = table_of(rows).splitlines()
-    assert told[1:] == [
-        "group",
-        "  name  0.900 s                 1  >= 1.00  under",
-        "  name  - s                     1           not measured",
-    ]
-    write_rows(rows, {"kernel": "6.1"}, path)
-    written = json.loads(path.read_text())
-    assert next(iter(written)) == "schema_version"
-    assert written["host"] == {"kernel": "6.1"}
-    assert [found["verdict"] for found in written["rows"]] == ["under", "not measured"]
-    limits = [{"bound": "at_least", "value": 1.0}, None]
-    assert [found["limit"] for found in written["rows"]] == limits
-
-
 @pytest.fixture(scope="module")
 def programs() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
@@ -90,15 +73,6 @@ def bench(programs: Path, tmp_path: Path) -> Iterator[Bench]:
 @pytest.mark.slow
 def test_real_pair_gives_a_rate(bench: Bench) -> None:
     assert received_rate(bench.run_pair("null", STREAM)) == 0  # it sends nothing
-
-
-@pytest.mark.slow  # with the programs that are compiled for it
-def test_program_that_fails_is_named(bench: Bench) -> None:
-    broken = bench.folder / "sender_broken"
-    broken.write_text("#!/bin/sh\necho 'sender: broken: no luck' >&2\nexit 1\n")
-    broken.chmod(0o755)
-    with pytest.raises(HostError, match="broken failed"):
-        bench.run_pair("broken", STREAM)
 
 
 def test_received_rate_of_iperf_is_the_one_of_the_receiver() -> None:

@@ -17,8 +17,6 @@ from copycost.studies.round_trips.table import collect_round_trips
 from copycost.studies.simulated.table import collect
 from tools.recompute import estimates
 from tools.recompute.decisions import decision_table
-from tools.recompute.driven import driven
-from tools.recompute.profile import kind_of
 from tools.recompute.run import Run, pair_of, relative_of
 from tools.recompute.tables import wrong_tables
 
@@ -58,68 +56,6 @@ def test_the_chances_of_resampled_medians_are_those_of_all_resamples(values: lis
     found = estimates.median(np.array(values), 0.95)
     t = stats.t.ppf(0.975, len(values) - 1)
     assert math.log(found.high / found.value) == pytest.approx(t * error)
-
-
-@pytest.mark.parametrize(
-    ("stack", "kind"),
-    [
-        ("__send;tcp_sendmsg_[k];_copy_from_iter_[k]", "copy"),
-        ("__send;tcp_sendmsg_[k];skb_copy_ubufs_[k];memcpy_[k]", "deferred_copy"),
-        ("__send;tcp_sendmsg_[k];_raw_spin_lock_[k]", "protocol"),
-        ("main;__memmove_avx_unaligned", "user_copy"),
-        ("__send;nobody_knows_it_[k]", "uncategorised"),
-        ("virtual CPUs_[e];cpu_exec_[e]", "emulator"),
-        ("main loop and I/O_[h];__memmove_avx_unaligned_[h]", "hypervisor_copy"),
-    ],
-)
-def test_a_sample_is_of_its_innermost_function_that_works_for_itself(stack: str, kind: str) -> None:
-    assert kind_of(tuple(stack.split(";"))) == kind
-
-
-def counters(**of: dict[str, int]) -> dict[str, dict[str, int]]:
-    nothing = dict.fromkeys(
-        ("Udp.OutDatagrams", "Udp.InDatagrams", "Udp.RcvbufErrors", "dev.rx_dropped",
-         "dev.tx_dropped"), 0
-    )  # fmt: skip
-    return {side: {**nothing, **of.get(side, {})} for side in ("sender", "receiver")}
-
-
-def test_losses_on_the_way_are_shared_out_by_packets(tmp_path: Path) -> None:
-    # 20 of 100 lost: 5 at the socket, and 15 with 60 packets of the TAP device, 30 of reassembly
-    stopped: dict[str, dict[str, int]] = counters(
-        sender={"Udp.OutDatagrams": 100},
-        receiver={"Udp.InDatagrams": 80, "Udp.RcvbufErrors": 5, "Ip.ReasmFails": 30},
-    )
-    begin = counters(receiver={"Ip.ReasmFails": 0})
-    switch = {"tap.rx_dropped": 0, "tap.tx_dropped": 60, "bridge.dropped": 0}
-    begin["switch"], stopped["switch"] = dict.fromkeys(switch, 0), switch
-    own = {
-        "total": {"datagrams": 98},
-        "window": {"start_ns": 0, "end_ns": 10**9},
-        "process": {"cpu_ns": 5 * 10**8},
-        "in_window": {"bytes": 10**9},
-    }
-    record = {
-        "status": "measured",
-        "cell": {"testbed": "vm_pair_udp", "implementation": "two_copy", "msg_bytes": 4000,
-                 "n_threads": 1, "rep": 1},
-        "driver": {"name": "programs", "sender": own, "receiver": own},
-        "testbed": {"mtu_bytes": 1500},
-        "settings": {"sender_cpus": [0]},
-        "warnings": [],
-        "observed": {
-            "perf_stat": {"sender": None, "receiver": None},
-            "datagrams": {"drained": True, "begin": begin, "stopped": stopped, "end": stopped},
-        },
-    }  # fmt: skip
-    folder = tmp_path / "raw/datagrams"
-    folder.mkdir(parents=True)
-    (folder / "rep=1.json").write_text(json.dumps(record), encoding="utf-8")
-    row = driven(tmp_path, "datagrams").iloc[0]
-    lost = {name: n for name, n in row.items() if str(name).startswith("lost_") and n}
-    assert lost == {"lost_receive_buffer": 5, "lost_reassembly": 5, "lost_tap": 10}
-    assert (row["lost"], row["sender_cpu_percent"]) == (20, 50.0)
-    assert row["bits_per_s"] == 8e9
 
 
 ASKED = """

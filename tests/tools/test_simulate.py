@@ -2,15 +2,12 @@
 
 import csv
 import math
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from copycost.compare.runs.samples import QUANTITIES
 from copycost.compare.runs.verdicts import MEASURED_SPREAD, judge
-from copycost.config.alpha_spending import FEWEST_ROUNDS
 from copycost.stats.settings import StatisticsSettings
 from tools.simulate import main
 from tools.simulation import (
@@ -29,8 +26,9 @@ from tools.simulation.truths import STREAM_SIZES, truth, truths, with_added_size
 
 pytestmark = pytest.mark.slow
 
-DOCS = Path(__file__).parents[2] / "docs"
 SETTINGS = StatisticsSettings()
+FEW_AND_MANY = (3, 10)
+"""The fewest and the most rounds of those in docs/simulation_*.csv."""
 
 
 def test_a_simulation_is_printed_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,15 +141,7 @@ def test_hardly_a_verdict_on_a_claim_is_wrong(case: claims.Case) -> None:
     assert claims.simulate(case, "heavy tails", 3, 60, 1).wrong < 10 / 60
 
 
-def test_claims_far_inside_or_outside_are_decided() -> None:
-    said = {"compare": {"metric": "throughput", "implementation": "one_copy", "with": "two_copy",
-                        "is": "more"}}  # fmt: skip
-    for effect in (0.3, -0.3):
-        case = claims.Case("more", "the opposite", said, effect < 0, [effect] * 8)
-        assert claims.simulate(case, "normal", 5, 60, 1).wrong > 0.95
-
-
-@pytest.mark.parametrize("n_rounds", decisions.ROUNDS)
+@pytest.mark.parametrize("n_rounds", FEW_AND_MANY)
 @pytest.mark.parametrize("name", ["two alike", "two alike and far ahead", "lines and bends"])
 def test_hardly_a_row_of_a_decision_table_is_wrong(name: str, n_rounds: int) -> None:
     found = decided(name, n_rounds, 40)
@@ -172,12 +162,8 @@ def test_the_best_way_is_named() -> None:
     assert decided("one ahead by 10 %", 7, 40).right > 0.6
 
 
-def test_thread_counts_that_contradict_each_other_have_rows_of_their_own() -> None:
-    assert decided("places change with the threads, 20 %", 7, 10).right > 0.99
-
-
 @pytest.mark.parametrize("noise", INDEPENDENT)
-@pytest.mark.parametrize("n_rounds", groups.ROUNDS)
+@pytest.mark.parametrize("n_rounds", FEW_AND_MANY)
 @pytest.mark.parametrize(
     "name", ["flat", "flat, one size", "+60 %, then flat", "sizes part", "+15 % per doubling"]
 )
@@ -199,12 +185,3 @@ def test_looking_again_sees_too_much_with_plain_intervals_and_not_as_a_run_does(
     assert found.other < 0.07
     assert found.best < 0.1  # of 50 answers
     assert found.found > found.found_once - 0.03
-
-
-def test_published_runs_that_look_again_keep_their_promise() -> None:
-    table = pd.read_csv(DOCS / "simulation_stopping.csv")
-    rows = table[table["time"] > FEWEST_ROUNDS]
-    assert len(rows)
-    assert (rows["here"] <= 1.0 - stopping.CONFIDENCE + 0.01).all()  # a standard error is 0.4 %
-    assert (rows["best"] <= 1.0 - stopping.CONFIDENCE + 0.02).all()  # and 1.1 %
-    assert (rows["again"] > rows["here"]).all()

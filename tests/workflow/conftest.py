@@ -47,6 +47,12 @@ def whole_run(tmp_path_factory: pytest.TempPathFactory) -> WholeRun:
 
 
 @pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout in which nothing was done yet."""
+    return new_checkout(tmp_path / "checkout")
+
+
+@pytest.fixture
 def finished(whole_run: WholeRun, tmp_path: Path) -> Checkout:
     """A copy of the checkout in which everything was measured, for a test to edit."""
     return whole_run.checkout.copy(tmp_path / "checkout")

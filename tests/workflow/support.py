@@ -148,7 +148,7 @@ class Checkout:
 
     def records(self) -> list[dict[str, Any]]:
         """Return all records, in the order of measuring."""
-        paths = (self.path / "results" / "raw").rglob("*.json")
+        paths = (self.path / "results" / "raw").rglob("rep=*.json")
         contents = (json.loads(path.read_text()) for path in paths)
         found = [one for content in contents for one in content.get("repetitions", [content])]
         return sorted(found, key=lambda record: record["start_ns"])
@@ -198,6 +198,19 @@ def wait_until(happened: Callable[[], bool]) -> None:
     while not happened():
         assert time.monotonic() < deadline_s
         time.sleep(0.01)
+
+
+def members_of(session: int) -> list[str]:
+    """Return the command lines of the processes of a session that are still alive."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, *_, sid = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(sid) == session and state != "Z":
+                found.append((stat.parent / "cmdline").read_text().replace("\0", " "))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
 
 
 def clean_environment() -> dict[str, str]:

@@ -1,9 +1,8 @@
 """The target that judges what others measured, on the real workflow."""
 
 import json
-from pathlib import Path
 
-from workflow.support import Checkout, new_checkout
+from workflow.support import Checkout
 
 TABLE = "impl,size,threads,gbps\nA1,4096,1,10.5\nA2,4096,1,11.5\n"
 CLAIMS = """
@@ -20,9 +19,8 @@ def audit(checkout: Checkout) -> str:
 
 
 def test_a_dataset_is_audited_without_measuring_and_again_only_if_it_changed(
-    tmp_path: Path,
+    checkout: Checkout,
 ) -> None:
-    checkout = new_checkout(tmp_path / "checkout")
     (checkout.path / "my run.csv").write_text(TABLE, encoding="utf-8")
     (checkout.path / "c.yaml").write_text(CLAIMS, encoding="utf-8")
     assert "claim 1, supported" in audit(checkout)

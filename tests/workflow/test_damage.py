@@ -56,11 +56,13 @@ def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(finished: 
     finished.configure("measure", memory_floor=True)
     (results / "memory.json").write_text("{}")
     (results / "config.yaml").write_text("streams: [")
+    (results / "raw/streams/notes.txt").write_text("mine")
     looked = finished.dry().stderr
     assert "8 files in results cannot be used; they would be kept in results/aside" in looked
     assert not (results / "aside").exists()
     done = finished.snakemake("--cores", "1")
     assert "8 files in results cannot be used; they are kept in results/aside" in done.stderr
+    assert "notes.txt: not a record of copycost; ignored" in done.stdout + done.stderr
     assert "4 KiB x 1 thread, repetition 1: " in done.stderr
     assert "8 files that could not be used lie in results/aside" in done.stdout
     assert_whole(finished)

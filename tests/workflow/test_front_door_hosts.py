@@ -1,6 +1,5 @@
 """`./run fetch` and `./run fleet`: what is asked of other hosts, and what becomes of failures."""
 
-import os
 import shlex
 
 import pytest
@@ -67,15 +66,6 @@ def test_a_host_that_fails_costs_the_others_nothing(tree: Tree) -> None:
     assert merged == [
         "-m copycost merge --update results/nodes/broken.part.zip results/nodes/good.zip"
     ]
-
-
-def test_what_was_brought_last_counts(tree: Tree) -> None:
-    nodes = tree.path / "results/nodes"
-    nodes.mkdir(parents=True)
-    (nodes / "broken.zip").touch()
-    os.utime(nodes / "broken.zip", (1e9, 1e9))
-    assert tree.run("fetch", "broken").returncode == 1
-    assert "-m copycost merge --update results/nodes/broken.part.zip" in tree.calls()
 
 
 def test_who_only_looks_merges_nothing(tree: Tree) -> None:

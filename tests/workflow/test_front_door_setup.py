@@ -13,12 +13,6 @@ from workflow.front_door import LIMIT_S, Tree, as_somebody
 from workflow.support import wait_until
 
 
-def test_start_with_nothing_missing_installs_nothing(tree: Tree) -> None:
-    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
-    tree.run()
-    assert not [call for call in tree.calls() if "apt-get" in call]
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
 def test_root_installs_only_what_is_missing_and_goes_on(tree: Tree) -> None:
     (tree.tools / "cc").unlink()

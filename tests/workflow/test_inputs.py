@@ -1,4 +1,7 @@
-"""Whatever a script reads of the checkout is an input of its rule: seen while they run."""
+"""Whatever a script reads of the checkout is an input of its rule: seen while they run.
+
+What its imports read is in tests/unit/snakefile/test_dependencies.py.
+"""
 
 import json
 import os
@@ -17,9 +20,6 @@ pytestmark = pytest.mark.slow
 NOTE_WHAT_IS_OPENED = """
 import atexit, json, os, sys
 
-if "copycost.snakefile.script_server" in sys.orig_argv:
-    sys.exit("each script by itself, so that what it imports is told of it alone")
-
 opened = set()
 
 def note(event, args):
@@ -30,6 +30,10 @@ def tell():
     with open(os.path.join(os.environ["NOTES"], f"{os.getpid()}.json"), "w") as file:
         json.dump({"program": sys.argv[0], "opened": sorted(opened)}, file)
 
+def forget_code():  # of other scripts, in a fork of the process that all are forked from
+    opened.difference_update([name for name in opened if "/workflow/" in name])
+
+os.register_at_fork(after_in_child=forget_code)
 sys.addaudithook(note)
 atexit.register(tell)
 """
@@ -51,7 +55,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Path]:
     for name in ("notes", "site"):
         (folder / name).mkdir()
     (folder / "site" / "sitecustomize.py").write_text(NOTE_WHAT_IS_OPENED)
-    command = checkout.command("--cores", "2", "all", "audit")
+    (checkout.path / "own.csv").write_text("impl,size,threads,gbps\nA1,4096,1,10\nA2,4096,1,11\n")
+    command = checkout.command("--cores", "2", "all", "audit", "--config", "dataset=own.csv")
     checkout.call(command, PYTHONPATH=str(folder / "site"), NOTES=str(folder / "notes"))
     return checkout, folder / "notes"
 
@@ -65,6 +70,7 @@ def opened_by_scripts(checkout: Checkout, notes: Path) -> dict[str, set[str]]:
         if program.parent.name != "scripts":
             continue  # Snakemake itself, or a program that a script started
         script = program.name.partition(".")[2]  # after a random word of Snakemake's
+        found[script] |= set()
         for path in map(Path, told["opened"]):
             if not path.is_relative_to(checkout.path):
                 continue

@@ -9,7 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
-from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
+from workflow.support import (
+    TIMEOUT_S,
+    Checkout,
+    clean_environment,
+    members_of,
+    wait_until,
+)
 
 from tools.soak.__main__ import give_environment
 
@@ -30,8 +36,10 @@ def interrupt(checkout: Checkout, command: list[str], when: str | float) -> tupl
         start_new_session=True,
     ) as running:
         said, before = _follow(running, when)
+        status = running.wait(TIMEOUT_S)
+        wait_until(lambda: not members_of(running.pid))
         # what was being written at that moment may end its line
-        return running.wait(TIMEOUT_S), said[before:].decode().splitlines()
+        return status, said[before:].decode().splitlines()
 
 
 def _follow(running: "subprocess.Popen[bytes]", when: str | float) -> tuple[bytes, int]:
@@ -72,12 +80,7 @@ def own_words(lines: list[str]) -> list[str]:
     return [line for line in lines if line and not re.match(_STEP, line)]
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return new_checkout(tmp_path / "checkout")
-
-
-MOMENTS = [0.05, 0.7, 1.5, "building the programs", "[1/8]", "drawing the figures"]
+MOMENTS = [0.05, 0.7, "building the programs", "[1/8]", "drawing the figures"]
 
 
 @pytest.mark.slow

@@ -5,18 +5,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from workflow.support import ROOT, new_checkout
+from workflow.support import ROOT, Checkout, new_checkout
 
 # Lints that do not apply, each with the reason.
 ALLOWED = {
     # One locked environment (envs/) serves all rules, and measuring needs the host's own perf, ip
     # and compiler: a container would measure with other tools than the host's.
-    "Specify a conda environment or container for each rule.",
+    "Specify a conda environment or container for each rule."
 }
 
 
-def test_the_linter_finds_nothing_but_what_is_allowed(tmp_path: Path) -> None:
-    checkout = new_checkout(tmp_path / "checkout")
+def test_the_linter_finds_nothing_but_what_is_allowed(checkout: Checkout) -> None:
     done = checkout.snakemake("--lint", check=False)
     found = {line.strip(" *") for line in done.stderr.splitlines() if line.startswith("    * ")}
     assert found == {f"{lint}:" for lint in ALLOWED}, done.stderr

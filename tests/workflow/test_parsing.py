@@ -40,11 +40,7 @@ def files(checkout: Checkout) -> dict[str, tuple[int, str]]:
     }
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["--summary"], ["-n", "datagrams", "report"]],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("words", [["--summary"], ["-n", "datagrams", "report"]], ids=" ".join)
 def test_looking_changes_no_file(checkout: Checkout, words: list[str]) -> None:
     before = files(checkout)
     checkout.snakemake(*words)
@@ -59,12 +55,6 @@ def test_a_job_s_own_command_line_changes_what_it_makes_and_no_more(checkout: Ch
     assert after.items() >= before.items()
     assert after.keys() - before.keys() == {"results/config.yaml", "results/logs/save_config.log"}
     assert "this is not the host" not in done.stderr
-
-
-def test_a_study_that_was_measured_is_no_chapter_until_it_is_enabled(checkout: Checkout) -> None:
-    assert "draw_study" not in checkout.planned("report")
-    assert "draw_study" in checkout.planned("datagrams")
-    assert "draw_study" in checkout.planned("report", "--config", "datagrams={enabled: true}")
 
 
 def test_what_an_input_function_refuses_is_one_sentence(

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
 from tools.recompute.numbers import without_source, wrong_numbers
@@ -112,16 +111,12 @@ def test_added_sizes_narrow_the_bracket_and_a_rerun_measures_nothing(made_up: Ch
     assert [*wrong_tables(results), *wrong_numbers(results), *without_source(results)] == []
 
     assert "nothing to be done" in made_up.snakemake(*RUN).stderr
-    # another size, which was measured; without what was added, and again: that is chosen anew
+    # another size, which was measured, without what was added
     made_up.configure("streams", msg_bytes=["4KiB", "16KiB", "64KiB"])
     made_up.configure("measure", minutes="none")
-    assert made_up.planned("tables").get("run_cell", 0) == 0
     made_up.snakemake(*RUN)
     assert sizes(made_up) == [4096, 16384, 65536]
-    made_up.configure("measure", minutes=5)
-    made_up.snakemake(*RUN)
-    assert sizes(made_up) == [4096, 16384, 24576, 32768, 65536]
-    assert written(made_up).items() >= before.items()
+    assert written(made_up) == before
 
 
 def test_stated_minutes_are_used_up_and_what_was_measured_is_kept(made_up: Checkout) -> None:
@@ -143,7 +138,3 @@ def test_stated_minutes_are_used_up_and_what_was_measured_is_kept(made_up: Check
         rows = [row for row in csv.DictReader(table) if row["metric"] == "throughput_bits_per_s"]
     pairs = {int(row["msg_bytes"]): int(row["n_pairs"]) for row in rows}
     assert pairs == repetitions(made_up)
-
-
-def test_without_passes_nothing_of_them_is_done(whole_run: WholeRun) -> None:
-    assert not (whole_run.checkout.path / "results" / "passes").exists()

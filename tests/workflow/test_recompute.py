@@ -91,12 +91,6 @@ def test_printed_numbers_read_as_the_values_of_their_sources(results: Path) -> N
     assert len(list(wrong_numbers(results))) >= TO_BE_NAMED * with_digits
 
 
-def test_a_lost_row_is_found(results: Path) -> None:
-    path = results / "tables/cells.csv"
-    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]))
-    assert list(wrong_tables(results)) == ["cells.csv: 7 rows, 8 records"]
-
-
 def test_a_wrong_answer_is_found(results: Path) -> None:
     path = results / "facts.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
@@ -106,9 +100,3 @@ def test_a_wrong_answer_is_found(results: Path) -> None:
     place = "facts.json: conditions.loopback.decisions.rows[0]"
     found = sorted(line.split(" is ")[0] for line in wrong_tables(results))
     assert found == [f"{place}.fastest.subject", f"{place}.price.low"]
-
-
-def test_nothing_is_measured_again(results: Path, tmp_path: Path) -> None:
-    next((results / "raw").rglob("rep=1.json")).unlink()
-    with pytest.raises(ValueError, match="cannot be made into a report without measuring"):
-        rebuild(results, tmp_path / "checkout")

@@ -12,11 +12,6 @@ TINY = ("--configfile", "config/tiny.yaml")
 RAW = "results/raw/simulated"
 
 
-@pytest.fixture
-def checkout(built: Checkout) -> Checkout:
-    return built
-
-
 def digests(checkout: Checkout) -> dict[str, str]:
     """Return the digest of every record of simulated counts."""
     root = checkout.path / RAW
@@ -26,34 +21,22 @@ def digests(checkout: Checkout) -> dict[str, str]:
     }
 
 
-def test_where_no_guest_boots_cells_are_skipped_with_what_helps(checkout: Checkout) -> None:
-    checkout.configure("virtual", kernel="/nowhere/vmlinuz")
-    checkout.snakemake("--cores", "1", "simulated", *TINY)
-    records = [json.loads(path.read_text()) for path in (checkout.path / RAW).rglob("*.json")]
-    assert len(records) == 6
-    assert {record["status"] for record in records} == {"skipped"}
-    assert all("/nowhere" in one["reason"] or "not found" in one["reason"] for one in records)
-    assert all(record["remedy"] for record in records)
-    facts = json.loads((checkout.path / "results/simulated/facts.json").read_text())
-    assert (facts["n_counted"], facts["n_cells"], facts["machine"]) == (0, 6, None)
-
-
 @pytest.mark.needs_guests
 @pytest.mark.slow
-def test_two_runs_write_the_same_files(checkout: Checkout) -> None:
-    checkout.configure("virtual", kernel=str(guests.kernel().image))
-    checkout.snakemake("--cores", "1", "simulated", *TINY)
-    facts = json.loads((checkout.path / "results/simulated/facts.json").read_text())
-    found = [json.loads(path.read_text()) for path in (checkout.path / RAW).rglob("*.json")]
+def test_two_runs_write_the_same_files(built: Checkout) -> None:
+    built.configure("virtual", kernel=str(guests.kernel().image))
+    built.snakemake("--cores", "1", "simulated", *TINY)
+    facts = json.loads((built.path / "results/simulated/facts.json").read_text())
+    found = [json.loads(path.read_text()) for path in (built.path / RAW).rglob("*.json")]
     reasons = {record["reason"] for record in found if record["status"] != "measured"}
     assert (facts["n_counted"], facts["n_cells"]) == (6, 6), reasons
     assert facts["walks"]["n_right"] == facts["walks"]["n"]
     (condition,) = facts["conditions"]
     assert {one["implementation"] for one in condition["savings"]} == {"one_copy", "zero_copy"}
-    assert (checkout.path / "results/tables/simulated.csv").is_file()
-    assert not (checkout.path / "results/simulated/guests/plain").exists()
-    first = digests(checkout)
-    shutil.rmtree(checkout.path / RAW)
+    assert (built.path / "results/tables/simulated.csv").is_file()
+    assert not (built.path / "results/simulated/guests/plain").exists()
+    first = digests(built)
+    shutil.rmtree(built.path / RAW)
     again = min(first)  # without the others, tables and figures
-    checkout.snakemake("--cores", "1", f"{RAW}/{again}", *TINY)
-    assert digests(checkout) == {again: first[again]}
+    built.snakemake("--cores", "1", f"{RAW}/{again}", *TINY)
+    assert digests(built) == {again: first[again]}

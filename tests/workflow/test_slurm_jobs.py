@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from workflow.support import new_checkout
+from workflow.support import Checkout
 
 SLURM = {
     "sinfo": "printf '%s\\n' 'n1|usual*|2|idle|3:00|(null)' 'n1|site|2|idle|5:00|(null)'",
@@ -17,10 +17,9 @@ SLURM = {
     ("named", "asked", "limit_min"), [("auto", "site", 5), ("usual", "usual", 3)]
 )
 def test_a_sites_own_partition_holds_unless_another_is_named(
-    tmp_path: Path, named: str, asked: str, limit_min: int
+    checkout: Checkout, tmp_path: Path, named: str, asked: str, limit_min: int
 ) -> None:
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="./run setup slurm adds it")
-    checkout = new_checkout(tmp_path / "checkout")
     checkout.configure("hosts", where=["slurm"], slurm={"partition": named, "nodes": ["n1"]})
     (tmp_path / "bin").mkdir()
     for name, script in SLURM.items():

@@ -30,11 +30,6 @@ PROFILED = {
 }
 
 
-@pytest.fixture
-def checkout(built: Checkout) -> Checkout:
-    return built
-
-
 def guests_of(checkout: Checkout) -> list[Path]:
     """Return the processes that boot the first file system of a checkout."""
     initrd = str(checkout.path / "results/guest/initrd").encode()
@@ -50,38 +45,46 @@ def guests_of(checkout: Checkout) -> list[Path]:
 
 @pytest.mark.parametrize(("name", "most_s"), [("virtual", 900), ("virtual_tiny", 60)])
 def test_grids_in_guests_end_in_the_time_that_they_promise(
-    checkout: Checkout, name: str, most_s: int
+    built: Checkout, name: str, most_s: int
 ) -> None:
-    said = checkout.dry("--configfile", f"config/{name}.yaml").stdout
+    said = built.dry("--configfile", f"config/{name}.yaml").stdout
     told = re.search(r"all in all about (\d+) (s|min)\.", said)
     assert told is not None, said
     assert int(told[1]) * {"s": 1, "min": 60}[told[2]] <= most_s
 
 
 def test_where_guests_cannot_be_had_their_cells_are_skipped_with_what_helps(
-    checkout: Checkout,
+    built: Checkout,
 ) -> None:
-    checkout.configure("virtual", kernel="/nowhere/vmlinuz")
-    checkout.snakemake("--cores", "1", "tables", *TINY)
-    records = checkout.records()
+    built.configure("virtual", kernel="/nowhere/vmlinuz")
+    simulated = yaml.safe_load((built.path / "config/tiny.yaml").read_text())["simulated"]
+    (built.path / "simulated.yaml").write_text(yaml.safe_dump({"simulated": simulated}))
+    built.snakemake("--cores", "1", "tables", "simulated", *TINY, "simulated.yaml")
+    raw = built.path / "results/raw/simulated"
+    counted = [json.loads(path.read_text()) for path in raw.rglob("*.json")]
+    records = built.records()
     assert {record["status"] for record in records if record["testbed"]} == {"measured"}
     skipped = [record for record in records if record["cell"]["testbed"].startswith("vm_")]
-    assert {record["status"] for record in skipped} == {"skipped"}
-    assert all("/nowhere" in one["reason"] or "not found" in one["reason"] for one in skipped)
-    assert all(record["remedy"] for record in skipped)
+    assert len(counted) == 6
+    for record in (*skipped, *counted):
+        assert record["status"] == "skipped"
+        assert "/nowhere" in record["reason"] or "not found" in record["reason"]
+        assert record["remedy"]
+    facts = json.loads((built.path / "results/simulated/facts.json").read_text())
+    assert (facts["n_counted"], facts["n_cells"], facts["machine"]) == (0, 6, None)
 
 
 @pytest.mark.needs_guests
 @pytest.mark.slow
-def test_the_tiny_grid_is_measured_in_one_boot(checkout: Checkout) -> None:
-    checkout.configure("virtual", kernel=str(guests.kernel().image))
-    (checkout.path / "profiled.yaml").write_text(yaml.safe_dump(PROFILED), encoding="utf-8")
+def test_the_tiny_grid_is_measured_in_one_boot(built: Checkout) -> None:
+    built.configure("virtual", kernel=str(guests.kernel().image))
+    (built.path / "profiled.yaml").write_text(yaml.safe_dump(PROFILED), encoding="utf-8")
     asked = (*TINY, "profiled.yaml")
-    checkout.snakemake("--cores", "1", *asked)
-    guest = json.loads((checkout.path / "results/guest.json").read_text())
+    built.snakemake("--cores", "1", *asked)
+    guest = json.loads((built.path / "results/guest.json").read_text())
     assert guest["identity"]["kernel_release"] == guests.kernel().release
     assert guest["virtual"]["spec"]["accelerator"] == "tcg"
-    records = [one for one in checkout.records() if one["cell"]["testbed"].startswith("vm_")]
+    records = [one for one in built.records() if one["cell"]["testbed"].startswith("vm_")]
     assert len(records) == 11
     assert [(one["status"], one["reason"]) for one in records if one["status"] != "measured"] == []
     boots = {one["testbed"]["virtual"]["boot_s"]["a"] for one in records}
@@ -91,12 +94,12 @@ def test_the_tiny_grid_is_measured_in_one_boot(checkout: Checkout) -> None:
         assert record["testbed"]["machines"]["sender"]["kind"] == "guest"
         (inside,) = record["observed"]["hypervisor"]["guests"]
         assert inside["threads"]["vcpu"]["cpu_ns"] > 0
-    tell_of_guests(checkout.path / "results/report")
+    tell_of_guests(built.path / "results/report")
     deadline_s = time.monotonic() + 10
-    while guests_of(checkout) and time.monotonic() < deadline_s:
+    while guests_of(built) and time.monotonic() < deadline_s:
         time.sleep(0.1)
-    assert guests_of(checkout) == []
-    assert checkout.planned(*asked) == {}
+    assert guests_of(built) == []
+    assert built.planned(*asked) == {}
 
 
 def tell_of_guests(report: Path) -> None:

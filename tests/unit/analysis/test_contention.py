@@ -17,18 +17,6 @@ def threads_of(run: Run) -> list[Finding]:
     return asked(facts_of(run), "threads")
 
 
-def test_the_change_that_is_told_is_the_one_that_stands() -> None:
-    run = Run(
-        msg_bytes=SIZES,
-        n_threads=(1, 2, 4),
-        repetitions=5,
-        noise=0.005,
-        failed=lambda name, size, n_threads, rep: n_threads == 4 and rep > 1,
-    )
-    for found in threads_of(run):
-        assert (found.verdict, found.n_threads, found.n) == ("rises", (1, 2), 5)
-
-
 def test_sizes_that_part_have_no_mean() -> None:
     """What rises with small messages and falls with large ones has no course of its own."""
 

@@ -61,18 +61,3 @@ def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
     assert "from 1 KiB up" not in text
     said = "from a size between 256 B and 1 KiB, 4 KiB open, on `veth`."
     assert said in text
-
-
-def test_other_ways_that_win_here_and_lose_there_are_counted() -> None:
-    run = Run(
-        implementations=("two_copy", "one_copy", "sendmmsg", "sendmmsg_x16"),
-        msg_bytes=(1024, 65536), n_threads=(1,), repetitions=5, noise=0.01,
-        log_ratio=lambda name, size, n: (
-            (0.3 if size > 4096 else -0.3) if name == "sendmmsg_x16" else 0.0
-        ),
-    )  # fmt: skip
-    facts = facts_of(run)
-    (found,) = (one for one in asked(facts, "crossover") if one.reference == "sendmmsg")
-    assert (found.n_cells, found.n_better, found.n_worse) == (2, 1, 1)
-    said = "`sendmmsg_x16` over `sendmmsg` | in some cells | 1, 1 of 2 |"
-    assert said in text_of(facts, "analysis").replace("\u00a0", " ")

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from synthetic import Run, Udp
 from copycost.analysis.decisions import are_together
 from copycost.analysis.json_values import Facts
 from copycost.stats.settings import FloatArray
-from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
 
@@ -44,16 +42,6 @@ def test_the_fastest_and_the_cheapest_are_named_over_all_threads() -> None:
             assert told["low"] < math.exp(truth) < told["high"]
 
 
-def test_the_price_is_that_of_ten_gigabits_per_second() -> None:
-    run = Run(**QUIET, log_ratio=ahead)
-    cells = inputs_of(run).cells
-    here = cells[(cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 64 * KIB)]
-    medians = here.groupby("n_threads")["both_cpu_ns_per_byte"].median()
-    price = decisions(run)["rows"][1]["price"]
-    # ns per byte times 1.25e9 bytes per second are 1.25 CPUs.
-    assert price == pytest.approx({"low": 1.25 * medians.min(), "high": 1.25 * medians.max()})
-
-
 def test_thread_counts_that_contradict_each_other_are_told_apart() -> None:
     def turning(name: str, size: int, n_threads: int) -> float:
         return (
@@ -71,23 +59,6 @@ def test_a_way_that_lacks_a_thread_count_is_not_told_together() -> None:
     assert [row["n_threads"] for row in found["rows"]] == [[1], [2]] * 2
     assert [row["missing"] for row in found["rows"]] == [[], ["one_copy"]] * 2
     assert "one_copy" not in found["rows"][1]["fastest"]["subject"]
-
-
-def test_sizes_that_the_search_added_have_no_row() -> None:
-    run = Run(**QUIET, log_ratio=ahead)
-    inputs = inputs_of(run)
-    assert 64 * KIB in set(inputs.cells["msg_bytes"])
-    config = inputs.config | {"streams": inputs.config["streams"] | {"msg_bytes": [4 * KIB]}}
-    facts = compute_facts(replace(inputs, config=config))
-    rows = facts["conditions"]["veth"]["decisions"]["rows"]
-    assert [row["msg_bytes"] for row in rows] == [4 * KIB]
-
-
-def test_ways_without_two_copy_are_compared_with_the_first_of_the_list() -> None:
-    run = Run(**QUIET, implementations=("mine", "one_copy"), strange=("mine",), log_ratio=ahead)
-    found = decisions(run)
-    assert found["baseline"] == "mine"
-    assert found["rows"][0]["fastest"]["estimate"] == pytest.approx(math.exp(0.3), rel=0.05)
 
 
 def test_where_nobody_receives_the_price_is_the_senders() -> None:

@@ -7,21 +7,11 @@ import pytest
 from analysed import asked, facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
-from copycost.analysis.evidence import PREDICATES, weigh_one
 from copycost.analysis.expectations import EXPECTATIONS
 
 pytestmark = pytest.mark.slow
 
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
-
-
-@pytest.mark.parametrize(
-    ("value", "weight"),
-    [(None, "not_measured"), (1.0, "shown"), (0.999, "shown"), (0.5, "contradicted")],
-)
-def test_threshold_decides(value: float | None, weight: str) -> None:
-    fact = weigh_one(PREDICATES["all_copied"], value)
-    assert (fact["verdict"], fact["estimate"]) == (weight, value)
 
 
 def test_counter_that_reads_0_everywhere_is_not_counted() -> None:

@@ -6,22 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from analysed import inputs_of
 from synthetic import Run, make_cells
 from synthetic.round_trips import RoundTrips, make_round_trips
 
-from copycost.analysis.placement import n_cpus_of, placement_facts
+from copycost.analysis.placement import placement_facts
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.streams.facts import views_of
-
-
-@pytest.mark.parametrize("text", ["any", "0;1"])
-def test_threads_that_were_not_pinned_alike_have_no_placement(text: str) -> None:
-    run = Run(msg_bytes=(1024,), n_threads=(1, 2))
-    cells = make_cells(run)
-    cells.loc[cells["n_threads"] == 2, ["sender_cpus", "receiver_cpus"]] = text
-    assert n_cpus_of(views_of(inputs_of(run, cells))["veth"]) is None
-
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 CELLS: dict[str, Any] = {

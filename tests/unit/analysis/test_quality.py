@@ -8,7 +8,6 @@ from analysed import facts_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.quality_table import quality_table
 from copycost.analysis.tables import summarise
 from copycost.stats.settings import StatisticsSettings
 
@@ -65,41 +64,6 @@ def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
     assert without["n_compared"] == 3
 
 
-def test_outlier_that_turns_a_verdict_is_told() -> None:
-    run = Run(**SMALL, repetitions=5, noise=0.0005, implementations=("two_copy", "one_copy"))
-    cells = make_cells(run)
-    rows = (cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 65536)
-    cells.loc[rows & (cells["rep"] == 3), "throughput_bits_per_s"] *= 0.1
-    quality = facts_of(run, cells)["conditions"]["veth"]["quality"]
-    # One repetition in each of two cells, without which the two differences are seen again.
-    assert quality["without_flagged"]["n_changed"] == 2
-
-
-def test_table_has_a_row_per_cell_with_values_and_flags() -> None:
-    run = Run(
-        **SMALL,
-        repetitions=4,
-        noise=0.001,
-        failed=lambda name, size, threads, rep: name == "zero_copy" and size == 1024,
-        warnings=lambda name, size, threads, rep: (
-            "foreign_load;steal" if name == "one_copy" and rep in (2, 4) else "lock_waited"
-        ),
-    )
-    cells = make_cells(run)
-    table = quality_table(cells)
-    assert len(table) == len(cells) / 4
-    one = table[table["implementation"] == "one_copy"]
-    assert set(one["disturbed_reps"]) == {"2;4"}
-    assert set(one["n_foreign_load"]) == set(one["n_steal"]) == {2}
-    assert list(table["flag_steal"]) == list(table["implementation"] == "one_copy")
-    assert not one["flag_throttled"].any()
-    lost = table[table["n"] == 0]
-    assert len(lost) == 2
-    assert lost["flag_few_repetitions"].all()
-    assert lost["spread"].isna().all()
-    assert not lost["flag_spread"].any()
-
-
 def _two_modes(repetitions: int) -> tuple[Run, pd.DataFrame]:
     """Return a run in which one cell is three times as fast in every other round."""
     run = Run(**SMALL, repetitions=repetitions, noise=0.002)
@@ -122,10 +86,3 @@ def test_a_cell_in_two_modes_is_told_with_both() -> None:
     assert (row["metric"], row["n_lower"], row["n"]) == ("throughput_bits_per_s", 4, 7)
     assert row["upper_mode"] / row["lower_mode"] == pytest.approx(3.0, rel=0.05)
     assert table.loc[table["n_lower"] == 0, ["lower_mode", "upper_mode"]].isna().all(axis=None)
-
-
-def test_three_rounds_tell_of_no_modes() -> None:
-    facts = facts_of(*_two_modes(3))
-    quality = facts["conditions"]["veth"]["quality"]
-    assert (quality["modes"], quality["modes_told"]) == ([], False)
-    assert 0.5 < facts["modes"]["share_held"] < 0.95

@@ -8,12 +8,9 @@ from synthetic import Run, Udp
 from synthetic.memory import make_memory
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.ranking import floor_of, memory_facts, ranking_facts
-from copycost.stats.settings import StatisticsSettings
+from copycost.analysis.ranking import ranking_facts
 from copycost.studies.streams.facts import compute_facts, views_of
 
-SETTINGS = StatisticsSettings()
-CACHES = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "llc_bytes": 32 << 20}
 ONE = {"msg_bytes": (65536,), "n_threads": (1, 2)}
 
 
@@ -67,24 +64,9 @@ def test_twelve_without_a_difference_are_hardly_ever_told_apart() -> None:
     assert told <= 4
 
 
-def test_cost_is_given_as_a_multiple_of_a_plain_copy() -> None:
-    row = rows_of(Run(**ONE))[0]
-    # 64 KiB and its copy, 128 KiB, lie in L2.
-    assert row["floor_ratio"] == pytest.approx(row["median"] / (0.014 * 1.04), rel=0.01)
-
-
 def test_a_ring_is_held_against_memory_and_the_sender_alone() -> None:
     found = facts_with_floor(Run(**ONE, udp=Udp()))
     ranking = found["conditions"]["sink_cold"]["ranking"]
     assert (ranking["side"], ranking["label"]) == ("sender", "sender CPU time")
     (floor,) = {size["floor_ns_per_byte"] for size in ranking["sizes"]}
     assert floor == pytest.approx(found["memory"]["levels"]["dram"]["ns_per_byte"], rel=0.1)
-
-
-def test_floor_that_was_not_measured_has_its_reason_and_no_points() -> None:
-    record = {"status": "failed", "reason": "no memory", "remedy": "free some", "floor": None}
-    facts = memory_facts(record, CACHES, SETTINGS)
-    assert facts is not None
-    assert (facts["points"], facts["reason"]) == ([], "no memory")
-    assert floor_of(facts, 1e6) is None
-    assert memory_facts(None, CACHES, SETTINGS) is None

@@ -52,18 +52,13 @@ def test_cells_of_which_none_is_sure_contradict_each_other_by_halves() -> None:
     assert found["halves"] == [{"axis": "msg_bytes", "sign": 1}]
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_whatever_contradicts_has_cells_on_both_sides_or_halves(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    means = {cell: float(rng.normal(0.0, 0.05)) for cell in itertools.product(SIZES, THREADS)}
-    found = counts_of(logs_of(means, noise=0.03, seed=seed))
-    if found["contradict"]:
-        assert found["halves"] or (found["n_above"] and found["n_below"])
-
-
-def test_cells_alike_have_no_halves_that_contradict() -> None:
-    found = counts_of(logs_of(dict.fromkeys(itertools.product(SIZES, THREADS), 0.3), noise=0.01))
-    assert (found["halves"], found["contradict"]) == ([], False)
+def test_whatever_contradicts_has_cells_on_both_sides_or_halves() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        means = {cell: float(rng.normal(0.0, 0.05)) for cell in itertools.product(SIZES, THREADS)}
+        found = counts_of(logs_of(means, noise=0.03, seed=seed))
+        if found["contradict"]:
+            assert found["halves"] or (found["n_above"] and found["n_below"]), seed
 
 
 def test_in_runs_without_any_effect_hardly_anything_is_named() -> None:

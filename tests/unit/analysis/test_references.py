@@ -9,7 +9,6 @@ import pytest
 from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.control import drift_of
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.tables import compare, summarise
@@ -90,14 +89,6 @@ def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own
     assert [*logs.columns[logs.notna().all()]] == [1, 2, 3, 5]
 
 
-def test_the_control_enters_no_comparison() -> None:
-    cells = drifting(np.random.default_rng(1))
-    own = cells["implementation"] == "two_copy"
-    biased = cells.assign(**{THROUGHPUT: cells[THROUGHPUT].where(~own, 2.0 * cells[THROUGHPUT])})
-    first, second = (compare(each, StatisticsSettings()) for each in (cells, biased))
-    pd.testing.assert_frame_equal(first, second)
-
-
 def test_repetitions_beside_another_reference_are_left_out() -> None:
     cells = drifting(np.random.default_rng(1))
     former = (cells["rep"] == 1) & (cells["implementation"] == "zero_copy")
@@ -160,23 +151,3 @@ def test_a_biased_control_is_flagged() -> None:
     assert whole["low"] < np.exp(0.05) < whole["high"]
     once = facts_of(RUN, cells[cells["rep"] == 1])["control"]["throughput"]
     assert (once["n_tested"], once["n_apart"]) == (0, 0)
-
-
-def rows(between: float, within: float, n: int = 6) -> pd.DataFrame:
-    """Return repetitions of two ways beside the same reference, at forty sizes."""
-    rng = np.random.default_rng(1)
-    cells = [(size, 1, way) for size in range(40) for way in ("one_copy", "two_copy")]
-    table = pd.DataFrame(cells, columns=["msg_bytes", "n_threads", "implementation"])
-    logs = rng.normal(0.0, between, len(table)).repeat(n) + rng.normal(0.0, within, len(table) * n)
-    repeated = table.loc[table.index.repeat(n)].reset_index(drop=True)
-    return repeated.assign(reference_throughput_bits_per_s=np.exp(logs))
-
-
-def test_what_moves_between_cells_is_told_apart_from_what_moves_within_one() -> None:
-    found = drift_of({"veth": rows(0.3, 0.05)})
-    assert found is not None
-    assert found["within"] == pytest.approx(0.05, rel=0.15)
-    assert found["between"] == pytest.approx(0.3, rel=0.25)
-    steady = drift_of({"veth": rows(0.0, 0.05)})
-    assert steady is not None
-    assert steady["between"] < 0.02

@@ -8,10 +8,9 @@ import pytest
 from analysed import facts_of
 from synthetic import Run, Udp, make_cells
 
-from copycost.analysis.columns import RATIOS, read_table, write_table
+from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.finding import read_finding
-from copycost.analysis.log_ratios import LogCube
-from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
+from copycost.analysis.metrics import SUMMARISED, THROUGHPUT, choose_cost_metric
 from copycost.analysis.tables import compare, findings_table, summarise
 from copycost.stats.settings import StatisticsSettings
 
@@ -30,35 +29,6 @@ def test_summary_has_a_row_per_cell_and_metric_with_the_median() -> None:
     assert row["n"] == 5
 
 
-ONE = {"msg_bytes": (1024,), "n_threads": (1,)}
-
-
-@pytest.mark.parametrize(
-    ("run", "counts", "end"),
-    [
-        (Run(**ONE, failed=lambda name, size, threads, rep: rep < 5), (1, 4, 0), "low"),
-        (Run(**ONE, skipped={"veth": "not allowed"}), (0, 0, 5), "median"),
-    ],
-)
-def test_lost_repetitions_lower_n_and_keep_the_row(
-    run: Run, counts: tuple[int, ...], end: str
-) -> None:
-    summary = summarise(make_cells(run), SETTINGS)
-    row = summary.query("implementation == 'one_copy' and metric == @THROUGHPUT").iloc[0]
-    assert (row["n"], row["n_failed"], row["n_skipped"]) == counts
-    assert np.isnan(row[end])
-    assert (summary.query("metric == 'both_cycles_per_byte'")["n"] == 0).all()
-
-
-def test_ratios_have_a_row_for_every_pair_cell_and_metric() -> None:
-    ratios = compare(make_cells(RUN), SETTINGS)
-    assert tuple(ratios.columns) == RATIOS.names
-    assert len(ratios) == 3 * 4 * len(COMPARED)
-    assert set(ratios.query("metric == @THROUGHPUT")["verdict"]) <= {
-        "faster", "slower", "no difference seen",
-    }  # fmt: skip
-
-
 def test_ratio_is_paired_by_round() -> None:
     cells = make_cells(RUN)
     # A drift of the machine that hits all cells of a round alike must cancel.
@@ -67,13 +37,6 @@ def test_ratio_is_paired_by_round() -> None:
     one = compare(cells, SETTINGS).query("metric == @THROUGHPUT")["ratio"]
     other = compare(drifted, SETTINGS).query("metric == @THROUGHPUT")["ratio"]
     np.testing.assert_allclose(one, other)
-
-
-def test_cube_keeps_the_column_of_a_round_that_is_missing() -> None:
-    cells = make_cells(RUN).query("implementation != 'one_copy' or rep != 2")
-    logs = LogCube(cells).pair(THROUGHPUT, "one_copy", "two_copy")
-    assert list(logs.columns[logs.isna().all()]) == [2]
-    assert LogCube(cells).pair(THROUGHPUT, "missing", "two_copy").empty
 
 
 @pytest.mark.parametrize(

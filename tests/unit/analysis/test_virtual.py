@@ -4,18 +4,13 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
-from analysed import facts_of, inputs_of
-from matplotlib.text import Text
-from synthetic import Run, guests, make_cells
+from analysed import facts_of
+from synthetic import Run, make_cells
 from synthetic.guests import in_guests
-from synthetic.round_trips import RoundTrips, round_trips_config
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.virtual import PARTS, round_trips_in_guests, with_outside
-from copycost.figures.stacked_costs import draw_virtual_machines as draw
-from copycost.studies.streams.facts import views_of
+from copycost.analysis.virtual import PARTS, with_outside
 
 pytestmark = pytest.mark.slow
 
@@ -32,11 +27,6 @@ RUN = Run(
 @cache
 def usual() -> Facts:
     found: Facts = facts_of(RUN, in_guests(make_cells(RUN)))
-    return found
-
-
-def virtual(**statuses: str) -> Facts:
-    found: Facts = facts_of(RUN, in_guests(make_cells(RUN), **statuses))["virtual"]
     return found
 
 
@@ -90,28 +80,6 @@ def test_guests_are_compared_with_the_same_rounds_without_them() -> None:
     assert (found["mtu"], changed["mtu"]) == (None, {"here": 1500, "there": 65535})
 
 
-def test_a_side_outside_of_guests_pays_outside() -> None:
-    rows = with_outside(in_guests(make_cells(RUN), receiver="no_guest"))
-    guests = rows[rows["testbed"] == "vm_pair"]
-    np.testing.assert_allclose(
-        guests["outside"],
-        2.6 * guests["sender_cpu_ns_per_byte"] + guests["receiver_cpu_ns_per_byte"],
-    )
-    np.testing.assert_allclose(guests["apart"], guests["receiver_cpu_ns_per_byte"])
-
-
-def test_each_guest_has_what_was_used_inside_and_outside() -> None:
-    (both,) = virtual(receiver="same_guest")["conditions"]
-    (use,) = both["uses"]
-    assert use["sides"] == ["sender", "receiver"]
-    assert use["process"]["low"] > use["guest"]["low"] / 1.6
-    (found,) = usual()["virtual"]["conditions"]
-    assert [use["sides"] for use in found["uses"]] == [["sender"], ["receiver"]]
-    for use in found["uses"]:
-        for end in ("low", "high"):
-            assert use["hypervisor"][end] == pytest.approx(2.6 * use["process"][end], rel=0.02)
-
-
 def test_guests_alone_are_compared_with_nothing_and_say_nothing_of_a_card() -> None:
     run = replace(RUN, testbeds=("vm_pair",))
     facts = facts_of(run, in_guests(make_cells(run)))["virtual"]
@@ -119,54 +87,3 @@ def test_guests_alone_are_compared_with_nothing_and_say_nothing_of_a_card() -> N
     assert facts_of(replace(RUN, testbeds=("veth",)))["virtual"] is None
     run = replace(RUN, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0)
     assert facts_of(run, in_guests(make_cells(run)))["network_card"]["measured"] == ["veth"]
-
-
-def test_emulated_is_said_and_then_the_machines_caches_are_not_the_guests() -> None:
-    kvm = facts_of(RUN, in_guests(make_cells(RUN), "kvm"))
-    for facts, label in ((usual(), "vm_pair, emulated"), (kvm, "vm_pair")):
-        assert facts["conditions"]["vm_pair"]["label"] == label
-    view = views_of(inputs_of(RUN, in_guests(make_cells(RUN))))["vm_pair"]
-    assert set(view.caches.values()) == {None}
-
-
-def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -> None:
-    drawn = draw(usual())
-    data = drawn.data[drawn.data["msg_bytes"] == 65536]
-    assert set(data["implementation"]) == {"two_copy"}
-    assert data["multiple"].sum() == pytest.approx(2.6, rel=0.02)
-    words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
-    assert "vm_pair, emulated\n(1 is veth)" in words
-    assert "Emulated guests" in words
-
-
-TRIPS = RoundTrips(implementations=("two_copy",), msg_bytes=(64, 65536), noise=0.01)
-SECTION = round_trips_config(TRIPS) | {"testbeds": ["veth", "vm_pair"]}
-
-
-def compared(rows: pd.DataFrame) -> Facts:
-    (found,) = round_trips_in_guests(rows, SECTION, 0.95)
-    return found
-
-
-def test_round_trips_in_guests_are_compared_with_those_without() -> None:
-    found = compared(guests.round_trips_in_guests(TRIPS))
-    assert (found["slug"], found["without"], found["emulated"]) == ("vm_pair", "veth", True)
-    for cell in found["cells"]:
-        values = {name: cell[name]["value"] for name in ("p50", "p99", "inside", "outside")}
-        assert values == pytest.approx({"p50": 5.0, "p99": 5.0, "inside": 2.0, "outside": 6.0})
-    assert not found["apart"]
-    outdoors = compared(guests.round_trips_in_guests(TRIPS, receiver="no_guest"))
-    assert outdoors["apart"]
-    assert outdoors["cells"][0]["outside"]["value"] == pytest.approx(2.0 * (1.5 + 0.5))
-
-
-def test_what_was_not_measured_is_none_and_rounds_that_one_lacks_are_left_out() -> None:
-    rows = guests.round_trips_in_guests(TRIPS, receiver="not_measured", p99_ns=np.nan)
-    rows["sender_guest_status"] = "not_measured"
-    (cell, _) = compared(rows)["cells"]
-    assert (cell["p99"], cell["outside"]) == (None, None)
-    gone = (rows["testbed"] == "veth") & (rows["rep"] == 2)
-    assert compared(rows[~gone])["cells"][0]["p50"]["n"] == 4
-    rows.loc[rows["testbed"] == "veth", "status"] = "skipped"
-    assert round_trips_in_guests(rows, SECTION, 0.95) == []
-    assert round_trips_in_guests(None, SECTION, 0.95) == []

@@ -2,19 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from analysed import inputs_of
-from matplotlib.text import Text
-from synthetic import Run, Udp, make_cells
-from wires import SOFTIRQ, WHOLE, WIRES, other_machine, over_wire
+from synthetic import Run, make_cells
+from wires import WHOLE, WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
-from copycost.figures.stacked_costs import draw_over_wire as draw
 from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
@@ -61,18 +58,6 @@ def test_parts_add_up_to_what_both_machines_took() -> None:
     np.testing.assert_allclose(sum(rows[part_column(part)] for part in PARTS), rows[MACHINES])
 
 
-def test_each_direction_has_the_parts_of_both_machines() -> None:
-    found = usual()["conditions"][0]
-    parts = {part["name"]: part["value"] for part in found["parts"]}
-    assert sum(parts.values()) == pytest.approx(1.0)
-    assert parts["sender_process"] + parts["receiver_process"] == pytest.approx(1 / WHOLE)
-    assert found["softirq"]["sender"]["value"] == pytest.approx(SOFTIRQ / WHOLE)
-
-    told = [(one["slug"], one["sends"], one["peer"]) for one in usual()["conditions"]]
-    assert told == [("wire-lab2", "here", "lab2"), ("wire_in-lab2", "there", "lab2")]
-    assert found["clock"] == {"uncertainty_ns": 20_000.0, "share": pytest.approx(2e-5)}
-
-
 def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
     for share, limited in ((0.951, 2), (0.94, 0)):
         link = wire(cells=at_rate(share * CARRIED * 1e11))["conditions"][0]["link"]
@@ -83,15 +68,6 @@ def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries(
         assert link["highest"] == pytest.approx(share, rel=1e-3)
 
 
-def test_link_that_only_some_ways_reach_does_not_set_the_throughput() -> None:
-    cells = at_rate(0.96 * CARRIED * 1e11)
-    slow = (cells["implementation"] == "two_copy") & (cells["msg_bytes"] == 1024)
-    rate = cells["throughput_bits_per_s"] * np.where(slow, 0.5, 1.0)
-    link = wire(cells=cells.assign(throughput_bits_per_s=rate))["conditions"][0]["link"]
-    assert (link["n_points"], link["n_full"], link["n_part"]) == (2, 1, 1)
-    assert link["sizes"] == [65536]
-
-
 def test_speed_that_a_cell_exceeds_is_not_believed() -> None:
     cells = at_rate(0.5e11)
     fast = cells["throughput_bits_per_s"] * np.where(cells["testbed"] == "wire_in-lab2", 2.2, 1.0)
@@ -99,63 +75,6 @@ def test_speed_that_a_cell_exceeds_is_not_believed() -> None:
     # of both directions, which share the link
     assert [one["link"]["believed"] for one in found] == [False, False]
     assert found[0]["link"]["highest"] < 1.0 < found[0]["link"]["exceeded"]
-
-
-def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
-    udp = Udp(testbeds=("wire_udp-lab2",), msg_bytes=(512, 1400), working_sets=("hot",))
-    run = replace(RUN, testbeds=(), udp=udp)
-    cells = over_wire(make_cells(run))
-    sent = 8e9 * cells["msg_bytes"] * cells["n_threads"] / cells["service_mean_ns"]
-    share = np.where(cells["msg_bytes"] == 512, 0.97, 0.4)
-    found = wire(run, cells.assign(rate_limit_bits_per_s=sent / share))["conditions"][0]
-    limit = found["limit"]
-    assert (limit["n_points"], limit["n_full"], limit["n_part"]) == (2, 1, 0)
-    assert limit["sizes"] == [512]
-    assert limit["highest"] == pytest.approx(0.97)
-    assert wire(run, cells)["conditions"][0]["limit"] is None
-
-
-@pytest.mark.parametrize(
-    ("driver", "copied", "key"),
-    [("mlx5_core", 0.0, "sent"), ("mlx5_core", 1.0, "copied"), ("virtio_net", 0.0, "virtual")],
-)
-def test_wire_that_drops_what_comes_speaks_of_the_senders_card(
-    driver: str | None, copied: float, key: str
-) -> None:
-    testbeds = ("sink", "wire_sink-lab2")
-    udp = Udp(testbeds=testbeds, msg_bytes=(1400,), working_sets=("hot",), copied_share=copied)
-    run = replace(RUN, testbeds=(), udp=udp)
-    peers = {"lab2": other_machine()}
-    peers["lab2"]["wire"]["here"]["driver"] = driver
-    inputs = replace(inputs_of(run, over_wire(make_cells(run))), peers=peers)
-    found = compute_facts(inputs)["network_card"]
-    told = [found["sent"]["slug"]] if key == "sent" else found[key]
-    assert told == ["wire_sink-lab2"]
-    assert (found["sent"] is None) == (key != "sent")
-
-
-def test_without_a_speed_there_is_no_link() -> None:
-    peer = other_machine(speed_mbit_per_s=None)
-    peer["wire"]["here"]["speed_mbit_per_s"] = None
-    rows = over_wire(make_cells(RUN))
-    facts = compute_facts(replace(inputs_of(RUN, rows), peers={"lab2": peer}))
-    assert facts["wire"]["conditions"][0]["link"] is None
-    unreached = {"wire": {"unavailable": {"reason": "a", "remedy": "b"}}}
-    facts = compute_facts(replace(inputs_of(RUN, rows), peers={"lab2": unreached}))
-    assert facts["wire"]["peers"] == []
-    assert facts["wire"]["conditions"][0]["virtual"] is None
-
-
-def test_ways_are_compared_by_processes_and_by_both_machines() -> None:
-    cells = over_wire(make_cells(RUN))
-    zero = cells["implementation"] == "zero_copy"
-    name = "receiver_machine_cpu_ns_per_byte"
-    facts = wire(cells=cells.assign(**{name: cells[name] * np.where(zero, 4.0, 1.0)}))
-    (found,) = (
-        one for one in facts["conditions"][0]["compared"] if one["implementation"] == "zero_copy"
-    )
-    # the receiver has two fifths of what the processes take
-    assert found["machines"]["value"] / found["processes"]["value"] == pytest.approx(2.2, rel=0.02)
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -186,18 +105,6 @@ def test_time_of_one_kernel_is_not_counted_twice() -> None:
     assert facts["conditions"]["wire-lab2"]["decisions"]["cpu_of"] == "processes"
 
 
-def test_what_was_lost_is_told_by_cause_and_side() -> None:
-    cells = over_wire(make_cells(RUN), receiver_device_rx_dropped=2.0, tcp_retransmits=3.0)
-    rows = cells[cells["testbed"] == "wire-lab2"]
-    lost = wire(cells=cells)["conditions"][0]["lost"]
-    again = 3e9 * len(rows) / rows["received_bytes"].sum()
-    assert lost["sent_again"] == pytest.approx(again, rel=1e-9)
-    assert lost["again"] is not None
-    assert lost["sides"]["sender"] == {"counted": True, "drops": []}
-    (drop,) = lost["sides"]["receiver"]["drops"]
-    assert drop == {"cause": "device_rx_dropped", "packets": 2 * len(rows)}
-
-
 def test_completions_say_whether_zero_copy_is_real() -> None:
     (way,) = usual()["conditions"][0]["zero_copy"]
     assert (way["copied_share"], way["real"]) == (0.0, True)
@@ -206,28 +113,3 @@ def test_completions_say_whether_zero_copy_is_real() -> None:
     unread = over_wire(make_cells(RUN), zc_completed=np.nan, zc_copied=np.nan)
     found = wire(cells=unread)["conditions"][0]
     assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])
-
-
-def test_figure_has_the_link_and_shares_that_fill_each_bar() -> None:
-    facts: Any = facts_of(cells=at_rate(0.9 * CARRIED * 1e11))
-    drawn = draw(facts)
-    data = drawn.data[drawn.data["condition"] == "wire-lab2"]
-    assert set(data["n_threads"]) == {1}
-    np.testing.assert_allclose(data["link_gbit_per_s"], CARRIED * 100)
-    words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
-    assert "what the link carries" in " ".join(words.split())
-
-
-def test_two_other_machines_are_told_apart() -> None:
-    run = replace(RUN, testbeds=("wire-lab1", "wire-lab2", "wire_in-lab1", "wire_in-lab2"))
-    cells = make_cells(run)
-    peers = {"lab1": other_machine(), "lab2": other_machine(speed_mbit_per_s=10_000)}
-    facts = compute_facts(replace(inputs_of(run, over_wire(cells)), peers=peers))
-    found = facts["wire"]
-    assert [one["name"] for one in found["peers"]] == ["lab1", "lab2"]
-    speeds = {one["slug"]: one["link"]["speed_bits_per_s"] for one in found["conditions"]}
-    assert speeds == {
-        "wire-lab1": 1e11, "wire-lab2": 1e10, "wire_in-lab1": 1e11, "wire_in-lab2": 1e10,
-    }  # fmt: skip
-    words = " ".join(text.get_text() for text in draw(facts).figure.findobj(Text))
-    assert "Not drawn for lack of room: wire_in-lab2." in " ".join(words.split())

@@ -60,18 +60,6 @@ def test_the_smallest_tables_become_whole_reports(text: str, tmp_path: Path) -> 
     assert main([*arguments, "--formats", "html"]) == 0
 
 
-def test_the_files_beside_a_table_are_taken(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "t.csv").write_text("wer;size;threads;gbps\nA1;64;1;2\nA2;64;1;3\n")
-    (tmp_path / "t.mapping.yaml").write_text("columns: {wer: implementation}")
-    more = "{metric: throughput, implementation: one_copy, with: two_copy, is: more, percent: 50}"
-    (tmp_path / "t.claims.yaml").write_text(f"- {{claim: faster, compare: {more}}}\n")
-    arguments = ["audit", str(tmp_path / "t.csv"), "--output", str(tmp_path / "out")]
-    assert main([*arguments, "--formats", "html"]) == 0
-    assert "claim 1, supported" in capsys.readouterr().out
-
-
 def test_what_cannot_be_read_is_one_sentence_and_no_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

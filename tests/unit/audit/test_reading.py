@@ -11,7 +11,7 @@ from unit.audit.made import write_cells
 from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping, read_mapping
 from copycost.audit.reader import read_dataset
-from copycost.errors import ConfigError, CopycostError, DataError
+from copycost.errors import ConfigError, DataError
 
 HEADER = "impl,size,threads,throughput_gbps\n"
 
@@ -78,21 +78,6 @@ def test_a_table_is_read_as_it_is_meant(
     text: str | bytes, column: str, values: list[object], tmp_path: Path
 ) -> None:
     assert list(read(text, tmp_path).table[column]) == values
-
-
-def test_what_was_decided_is_noted(tmp_path: Path) -> None:
-    notes = " ".join(read("impl,size,throughput\n" + "A1,4k,10.5\n" * 2, tmp_path).notes)
-    assert "one thread is assumed throughout" in notes
-    assert "throughput: no unit is given, Gbit/s is assumed" in notes
-    assert "1 row left out, identical to another" in notes
-    assert "A1 for two_copy" in notes
-
-
-@pytest.mark.parametrize("text", ["1700000000", "1700000000123", "2023-11-14T22:13:20Z"])
-def test_times_of_rows_are_read_in_seconds_since_1970(text: str, tmp_path: Path) -> None:
-    found = read(f"impl,size,gbps,start\nA1,4096,1.5,{text}\nA2,4096,1.5,soon\n", tmp_path)
-    assert found.table["start"].tolist() == pytest.approx([1.7e9, math.nan], abs=1, nan_ok=True)
-    assert any("1 value left out, not readable" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("gap", ["", "<not supported>", "n/a", "NaN", "-", "null"])
@@ -163,11 +148,6 @@ def test_a_wrong_mapping_is_refused(mapping: str, said: str, tmp_path: Path) -> 
     with pytest.raises(ConfigError, match=r"map\.yaml|table\.csv") as refused:
         read(f"{HEADER}A1,4096,1,10.5\n", tmp_path, mapping)
     assert said in str(refused.value)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CopycostError, match=r"absent\.csv"):
-        read_dataset(tmp_path / "absent.csv", FileMapping())
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from copycost.config.audit_files import PUBLISHED, audit_files
+from copycost.config.audit_files import audit_files
 
 DATA = Path(__file__).parents[3] / "data" / "published"
-
-
-def test_without_a_dataset_the_published_runs_are_audited_with_their_claims() -> None:
-    found = audit_files({"streams": {}}, DATA)
-    assert tuple(found) == PUBLISHED
-    assert all(Path(files["claims"]).is_file() for files in found.values())
 
 
 def test_a_dataset_takes_the_files_beside_it_unless_others_are_named(tmp_path: Path) -> None:

@@ -76,26 +76,6 @@ def test_what_is_no_record_is_refused(path: str) -> None:
         Cell.from_path(path)
 
 
-def test_the_grid_has_every_combination_once_in_order() -> None:
-    grid = streams(working_sets=["hot", "cold"], receivers=["recv", "mmap"])
-    assert len(grid.cells) == 2 * 2 * 2 * 2 * 2
-    assert list(grid.cells) == sorted(set(grid.cells))
-    assert len(set(grid.paths())) == len(grid.cells)
-
-
-def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
-    udp = {"implementations": ["zero_copy"], "working_sets": ["hot", "cold"]}
-    round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
-    grid = Grid.of(config(STREAMS, udp, round_trips))
-    assert len(grid.paths("streams")) == 2 * 2 * 2 + 2
-    assert len(grid.paths("round_trips")) == 1
-    assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
-    assert grid.paths("round_trips")[0] == (
-        "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
-        "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
-    )
-
-
 def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> None:
     asked = config(STREAMS | {"testbeds": ["veth", "vm_pair"]})
     grid = Grid.of(asked)
@@ -112,19 +92,6 @@ def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> N
     assert {cell.rep for cell in grid.cells if cell.testbed == "veth"} == {1}
     assert {cell.rep for cell in grid.cells if cell.testbed == "vm_pair"} == {1, 2, 3}
     assert grid.n_repetitions(asked) == 4 * 2 + 4 * 3 + 8 * 3
-
-
-def test_conditions_come_in_the_order_of_the_configuration() -> None:
-    udp = {"implementations": ["zero_copy"], "working_sets": ["cold", "hot"]}
-    tcp = {"testbeds": ["veth", "loopback"], "working_sets": ["hot", "16777216"]}
-    assert [condition.slug for condition in Grid.of(config(STREAMS | tcp, udp)).conditions] == [
-        "veth",
-        "veth_16777216",
-        "loopback",
-        "loopback_16777216",
-        "sink_cold",
-        "sink",
-    ]
 
 
 def test_cells_that_cannot_exist_are_left_out() -> None:
@@ -176,17 +143,6 @@ def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
     assert grid.conditions == plain.conditions
 
 
-def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
-    udp = {
-        "implementations": ["two_copy"],
-        "testbeds": ["sink", "veth_udp"],
-        "working_sets": ["hot"],
-        "placements": ["apart", "same", "free"],
-    }
-    slugs = [condition.slug for condition in Grid.of(config(NOTHING, udp)).conditions]
-    assert slugs == ["sink", "sink_free", "veth_udp", "veth_udp_same", "veth_udp_free"]
-
-
 SLUGS = ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc", "veth_cold_mmap_same"]
 WIRED = ["wire", "wire_in-lab2", "wire-lab-2_cold_trunc"]
 
@@ -217,11 +173,6 @@ def test_another_machine_is_another_testbed() -> None:
 
 def in_order(grid: Grid, seed: int = 1) -> list[Cell]:
     return sorted(grid.cells, key=lambda cell: -cell_priority(cell, seed))
-
-
-def test_every_round_comes_before_the_next() -> None:
-    rounds = [cell.rep for cell in in_order(streams(testbeds=["vm_pair"]))]
-    assert rounds == sorted(rounds) == [*[1] * 8, *[2] * 8, *[3] * 8]
 
 
 def test_rounds_are_shuffled_each_in_its_own_way() -> None:

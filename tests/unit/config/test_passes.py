@@ -70,17 +70,3 @@ def test_a_rule_has_the_records_of_all_passes_up_to_one_that_chose_nothing() -> 
     ]
     assert sorted(all_records(grid, asked, None, chosen)(None)) == sorted(known_paths(asked))
     assert all_records(grid, asked, "round_trips", chosen)(None) == grid.paths("round_trips")
-
-
-@pytest.mark.usefixtures("passes")
-def test_without_passes_all_is_known_at_once() -> None:
-    asked = config(minutes="none")
-    grid = Grid.of(asked)
-    assert all_records(grid, asked, None, chosen) == grid.paths() == known_paths(asked)
-
-
-def test_before_the_first_pass_the_records_are_those_of_the_grid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert known_paths(config()) == Grid.of(config()).paths()

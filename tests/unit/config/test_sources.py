@@ -20,10 +20,7 @@ from copycost.errors import ConfigError
     ("text", "said"),
     [
         ("a:\n  - 1\n b: 2\n", "config.yaml: line 3: not YAML: "),
-        (
-            "just a text",
-            "config.yaml: got a single value, must consist of sections such as ",
-        ),
+        ("just a text", "config.yaml: got a single value, must consist of sections such as "),
         ("", "config.yaml: got nothing, must consist of sections such as streams and "),
         ("a:\n  b: 1\nc: 2\na: 3\n", "config.yaml: line 4: not YAML: a stands there twice"),
         ("a:\n  b: 1\n  b: 2\n", "config.yaml: line 3: not YAML: b stands there twice"),
@@ -43,11 +40,6 @@ def test_a_file_that_is_no_configuration_is_named(
 
 AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
 OURS = (ROOT / DEFAULTS, ROOT / USER_FILE)
-
-
-def test_a_setting_on_the_command_line_that_is_no_yaml_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"^--config: measure: got '{repetitions:', must be a s"):
-        check_config(read_sources(OURS, {"measure": "{repetitions:"}), AROUND)
 
 
 def test_what_is_wrong_is_named_with_its_line_and_defaults_where_they_can_be_overridden(

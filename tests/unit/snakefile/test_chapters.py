@@ -35,9 +35,3 @@ def test_what_is_left_to_us_is_decided_with_a_reason(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(chapters, "require_wanted", refuse)
     assert chapters.why_not_simulated(config_with(simulated="auto")) == "auto it is (change that)"
-
-
-def test_a_study_of_drivers_is_profiled_too_where_both_are_enabled() -> None:
-    alone = chapters.chapter_of("profile", config_with(cpu_budget=False, datagrams=False))
-    more = chapters.chapter_of("profile", config_with(cpu_budget=True, datagrams=False))
-    assert set(alone.figures) < set(more.figures)

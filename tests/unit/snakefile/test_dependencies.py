@@ -111,22 +111,6 @@ def test_schemas_and_files_beside_a_module_count_where_it_names_them(package: Pa
     assert needed(package, "c") == {"c.py"}
 
 
-def test_no_module_imports_relatively_which_would_not_be_followed() -> None:
-    for path in (ROOT / "workflow" / "copycost").rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), path
-
-
-def test_only_testbeds_are_imported_by_a_name_made_at_run_time() -> None:
-    package = ROOT / "workflow" / "copycost"
-    found = {path for path in package.rglob("*.py") if "import_module(" in path.read_text()}
-    # of testbeds, measuring rules take all; what runs scripts only imports what these import; no
-    # script imports the command line, nor what starts Snakemake
-    names = {"__main__.py", "testbeds/testbed.py"}
-    names |= {f"snakefile/{name}.py" for name in ("internals", "script_server")}
-    assert found == {package / name for name in names}
-
-
 def test_a_digest_follows_names_and_contents(package: Path) -> None:
     digests = set()
     for modules in ({"a": "1"}, {"a": "2"}, {"b": "1"}, {"b": "2"}):

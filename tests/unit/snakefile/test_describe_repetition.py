@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sample_records import beside, sample_record, with_round_trips
+from sample_records import sample_record, with_round_trips
 
 from copycost.config.cells import Cell
 from copycost.snakefile.describe_repetition import describe_cell, describe_result, line_of
@@ -33,14 +33,6 @@ def test_a_byte_costs_cycles_where_all_are_counted_and_else_cpu_time(
     assert line_of(record(**cycles)) == said
 
 
-def test_in_turns_it_is_what_was_received_in_its_own() -> None:
-    in_turns = beside(record(), sample_record())
-    own_s = (
-        sum(end - start for way, start, end, *_ in in_turns["driver"]["slices"] if way == 0) / 1e9
-    )
-    assert describe_result(in_turns).startswith(f"{8 / own_s:g} Gbit/s, ")
-
-
 @pytest.mark.parametrize(
     ("found", "text"),
     [
@@ -56,27 +48,6 @@ def test_round_trips_give_median_and_tail_where_there_are(found: dict[str, Any],
     asked = with_round_trips(record())
     asked["driver"]["sender"]["round_trip"] |= found
     assert describe_result(asked) == text
-
-
-def test_a_profile_gives_its_samples() -> None:
-    profiled = record()
-    profiled["observed"]["sampling"] = {
-        "lost": 2, "sides": {"sender": {"samples": 1}, "receiver": {"samples": 900}},
-    }  # fmt: skip
-    assert describe_result(profiled) == "sender 1 sample, receiver 900 samples, 2 lost"
-
-
-def test_a_watched_sender_gives_its_rate_and_the_cpu_of_both_sides() -> None:
-    watched = record()
-    usage = {"window_ns": 10**9, "cpu_ns": 3 * 10**8, "waiting_ns": 0, "read_bytes": None}
-    watched["observed"]["usage"] = {"sender": usage, "receiver": usage}
-    assert describe_result(watched) == "8 Gbit/s, sender 90 % and receiver 90 % of a CPU"
-
-
-@pytest.mark.parametrize("status", ["failed", "skipped"])
-def test_a_repetition_without_result_says_why(status: str) -> None:
-    none = sample_record(status=status, reason="the peer reset the connection")
-    assert describe_result(none) == f"{status.upper()}, the peer reset the connection"
 
 
 @pytest.mark.parametrize(

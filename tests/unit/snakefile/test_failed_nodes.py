@@ -68,13 +68,3 @@ def test_a_damaged_part_costs_no_other_node_its_sentence(
     main()
     said = capsys.readouterr().err
     assert [f"run: n{k}: its job failed; brought 0 of " in said for k in (1, 2, 3)] == [True] * 3
-
-
-def test_where_the_nodes_are_not_known_nothing_is_said(
-    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
-) -> None:
-    slurm.sinfo = None
-    main()
-    CONFIG_PATH.unlink()
-    main()
-    assert capsys.readouterr().err == ""

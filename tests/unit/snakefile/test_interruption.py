@@ -46,11 +46,8 @@ def test_one_line_is_said_whatever_breaks_off(text: str) -> None:
     assert status in (7, 1)  # 1 where the end itself was lost
 
 
-def test_the_end_is_an_orderly_one() -> None:
+def test_the_end_is_an_orderly_one_and_a_second_one_ends_at_once() -> None:
     assert run("try:\n    interrupt()\nfinally:\n    print('cleared up')")[1] == "cleared up\n"
-
-
-def test_a_second_one_ends_at_once() -> None:
     status, out, _ = run("try:\n    interrupt()\nfinally:\n    interrupt()\n    print('never')")
     assert (status, out) == (7, "")
 

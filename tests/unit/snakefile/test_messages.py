@@ -1,11 +1,8 @@
 """What becomes of what Snakemake says."""
 
-import re
-
 import pytest
 
-from copycost.checkout import ROOT
-from copycost.snakefile.messages import TARGETS, reworded
+from copycost.snakefile.messages import reworded
 
 # As Snakemake 9.27 says it.
 UNKNOWN = (
@@ -21,8 +18,7 @@ def said_of(message: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("target", "meant"),
-    [("tabels", "tables"), ("figure", "figures"), ("doctr", "doctor")],
+    ("target", "meant"), [("tabels", "tables"), ("figure", "figures"), ("doctr", "doctor")]
 )
 def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, meant: str) -> None:
     said = said_of(UNKNOWN.format(target))
@@ -62,9 +58,3 @@ def test_of_a_script_that_failed_only_that_is_said(end: str, said: str | None) -
     )
     assert reworded(message, quiet=True) == said
     assert reworded(message, quiet=False) == message
-
-
-def test_targets_are_rules() -> None:
-    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
-    rules = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    assert set(TARGETS) <= set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))

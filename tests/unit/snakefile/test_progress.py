@@ -71,19 +71,6 @@ def test_the_rest_goes_on_at_the_pace_so_far() -> None:
     assert now.left_s(200.0) == pytest.approx(50 * (5 + 100) / (5 + 50))
 
 
-def test_what_lies_between_two_repetitions_counts_to_these() -> None:
-    now = a_run(hot=(3, 1.0), draw_profile=(1, 5.0))
-    now.begin(HOT, 100.0)
-    now.end_repetition(101.0, "")
-    now.begin(HOT, 101.5)
-    now.end_repetition(102.5, "")
-    assert (now.done_s, now.took_s) == (pytest.approx(2.0), pytest.approx(2.5))
-    now.begin("draw_profile", 102.5)
-    now.begin(HOT, 109.5)
-    now.end_repetition(110.5, "")
-    assert (now.done_s, now.took_s) == (pytest.approx(8.0), pytest.approx(10.5))
-
-
 def test_the_time_left_goes_down_while_a_job_is_at_work() -> None:
     now = a_run(plot_figure=(1, 4.0), render_report=(1, 6.0))
     assert now.left_s(100.0) == pytest.approx(10.0)

@@ -48,12 +48,6 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
     assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
 
 
-def test_looking_removes_nothing(records: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    retry.main("--list")
-    assert all(path.exists() for path in records)
-    assert "2 repetitions to measure again" in capsys.readouterr().out
-
-
 @pytest.mark.usefixtures("records")
 def test_only_the_present_grid_counts() -> None:
     save_config(1)
@@ -75,13 +69,6 @@ def test_what_a_job_measured_is_measured_again_together(
     said = capsys.readouterr().out.splitlines()[-1]
     assert said == "copycost: 4 repetitions will be measured again by the next run"
     assert [path.exists() for path in records] == [True, False, True, False]
-
-
-@pytest.mark.parametrize("text", ["", "streams: [", "streams:\n", "measure: {}\n"])
-@pytest.mark.usefixtures("records")
-def test_without_a_whole_configuration_all_records_count(text: str) -> None:
-    retry.CONFIG_PATH.write_text(text)
-    assert retry.failures() == "2 repetitions"
 
 
 def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from copycost.snakefile import progress, screen, terminal
-from copycost.snakefile.jobs import MEASURING_RULES, WORDS
 from copycost.snakefile.progress import Progress
 
 SAID = "veth one_copy 64 KiB x 1 thread, both ends on one CPU, repetition 2: 75 Gbit/s"
@@ -59,16 +58,3 @@ def test_in_a_log_each_step_is_said_once_and_silence_is_broken(
     now = progress.read()
     assert now is not None
     assert now.at_work == "streams on veth"
-
-
-def test_every_rule_with_a_script_is_known() -> None:
-    root = Path(__file__).parents[3]
-    paths = (root / "workflow/rules").glob("*.smk")
-    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    rules = {
-        name
-        for name, body in re.findall(r"^(?:rule|checkpoint) (\w+):\n((?:    .*\n|\n)*)", text, re.M)
-        if re.search(r"^    script:", body, re.MULTILINE)
-    }
-    rules |= set(re.findall(r"^use rule \w+ as (\w+) with:$", text, re.MULTILINE))
-    assert rules == set(WORDS) | set(MEASURING_RULES)

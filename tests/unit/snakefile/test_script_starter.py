@@ -98,19 +98,6 @@ def test_each_script_is_a_process_of_its_own(starter: ScriptStarter, tmp_path: P
     assert first["threads"] == "1"
 
 
-def test_what_a_script_does_to_a_module_no_other_sees(
-    starter: ScriptStarter, tmp_path: Path
-) -> None:
-    spoil = script(tmp_path, "import copycost.errors\ncopycost.errors.mark = 1", "a.spoil.py")
-    look = script(
-        tmp_path,
-        "import copycost.errors\nassert not hasattr(copycost.errors, 'mark')",
-        "a.look.py",
-    )
-    assert starter.run(spoil) == 0
-    assert starter.run(look) == 0
-
-
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [
@@ -177,14 +164,6 @@ def test_a_script_is_not_begun_where_the_server_is_gone(
     os.kill(server, signal.SIGKILL)
     os.waitpid(server, 0)
     assert starter.run(path) is None
-
-
-def test_scripts_run_beside_each_other(starter: ScriptStarter, tmp_path: Path) -> None:
-    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
-    assert starter.run(script(tmp_path, REPORT)) == 0
-    assert found == []
-    os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: found == [143])
 
 
 def test_a_server_that_is_killed_ends_the_wait_for_its_scripts(

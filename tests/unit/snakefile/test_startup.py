@@ -37,6 +37,11 @@ def test_commands_that_answer_are_light() -> None:
         assert HEAVY.isdisjoint(modules_after(f"import copycost.{name}")), name
 
 
+def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> None:
+    loaded = modules_after("import copycost.measure.repetition")
+    assert loaded.isdisjoint({"cattrs", "attrs", "jsonschema", "yaml", "pandas"})
+
+
 FAR_CPU = 9_999
 
 

@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.stats.crossover import (
-    Change,
-    Crossover,
-    Outcome,
-    crossover_of_rounds,
-)
+from copycost.stats.crossover import Change, Crossover, Outcome, crossover_of_rounds
 
 SIZES = tuple(256 * 4**step for step in range(6))
 QUIET = np.array([-0.01, 0.0, 0.01])

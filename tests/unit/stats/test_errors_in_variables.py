@@ -35,13 +35,6 @@ def test_without_error_in_x_it_is_ordinary_regression() -> None:
     assert line.intercept == pytest.approx(intercept, rel=1e-6)
 
 
-def test_without_any_errors_there_is_a_line_and_no_interval() -> None:
-    assert pooled_errors([np.array([1.0]), np.array([2.0])], [np.array([1.0])] * 2) is None
-    line = fit_line(X, Y, None, 0.95)
-    assert line.slope == pytest.approx(-np.std(Y) / np.std(X))
-    assert np.isnan([line.slope_low, line.slope_high]).all()
-
-
 def _points(rng: np.random.Generator, n: int, reps: int) -> tuple[list[FloatArray], ...]:
     xs, ys = [], []
     for x in np.linspace(100 / n, 100, n):

@@ -24,12 +24,6 @@ def test_interval_holds_the_median_and_is_symmetric_in_logarithms() -> None:
     assert found.low * found.high == pytest.approx(found.median**2)
 
 
-def test_zeros_are_summarised_without_logarithms() -> None:
-    found = median_intervals(np.array([[0.0, 0.0, 1.0]]), SETTINGS)
-    assert found.median[0] == 0.0
-    assert np.isfinite([found.low[0], found.high[0]]).all()
-
-
 def test_neither_the_order_of_repetitions_matters_nor_another_cell() -> None:
     values = np.random.default_rng(2).lognormal(size=(5, 7))
     found = median_intervals(values, SETTINGS)

@@ -7,12 +7,9 @@ from copycost.stats.modes import SHARE_HELD, gap_p_values, two_modes
 from tools.simulation.modes import (
     CALIBRATED,
     CLUSTERS,
-    N_CELLS,
-    _stand,
     false_alarms,
     power,
     ratio_coverage,
-    two_clusters,
 )
 
 
@@ -28,15 +25,6 @@ def test_two_clusters_far_apart_are_found(n: int, found: float) -> None:
     share = power(100.0, n, 300, scale=0.02)
     assert share >= found
     assert (share > 0.0) == (n >= 5)
-
-
-def test_a_run_is_judged_as_the_simulation_judges_it() -> None:
-    rng = np.random.default_rng(4)
-    cells = 0.1 * two_clusters(30.0)(rng, (40, 7))
-    quiet = list(0.1 * rng.normal(size=(N_CELLS - 1, 7)))
-    alone = [two_modes([cell, *quiet], 0.95)[0] > 0 for cell in cells]
-    assert alone == list(_stand(cells))
-    assert 0 < sum(alone) < len(alone)
 
 
 def test_clusters_that_hardly_differ_are_of_no_matter() -> None:

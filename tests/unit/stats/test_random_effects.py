@@ -6,13 +6,6 @@ import pytest
 from copycost.stats.random_effects import across_hosts, outlying
 
 
-def test_two_hosts_tell_a_mean_and_no_more() -> None:
-    told = across_hosts(np.array([0.1, 0.3, np.nan]), np.array([0.01, 0.01, np.nan]), 0.95)
-    assert (told.n, told.mean) == (2, pytest.approx(0.2))
-    assert math.isnan(told.low)
-    assert math.isnan(told.next_low)
-
-
 def test_hosts_that_differ_as_their_rounds_tell_have_no_spread_of_their_own() -> None:
     effects = np.array([0.1, 0.12, 0.11, 0.09, 0.1])
     told = across_hosts(effects, np.full(5, 0.05), 0.95)

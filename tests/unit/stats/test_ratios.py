@@ -84,12 +84,3 @@ def test_what_stands_alone_need_not_stand_when_picked() -> None:
     assert picked.direction is Direction.NO_DIFFERENCE
     assert picked.p_value == pytest.approx(28 * paired_ratio(rounds, 0.95).p_value)
     assert picked.value == paired_ratio(rounds, 0.95).value
-
-
-def test_one_round_has_no_interval_and_nothing_to_pick_from_is_refused() -> None:
-    found = simultaneous_ratio(np.array([0.3]), 5, 0.95)
-    assert found.direction is Direction.OBSERVED_ONCE
-    assert math.isnan(found.low)
-    assert math.isnan(found.p_value)
-    with pytest.raises(ValueError, match="at least 1"):
-        simultaneous_ratio(np.array([0.1, 0.2]), 0, 0.95)

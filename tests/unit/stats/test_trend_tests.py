@@ -42,14 +42,6 @@ def test_rounds_that_agree_by_chance_do_not_stand() -> None:
     assert settled_signs([lucky, *others], CONFIDENCE) == [0] * 6
 
 
-def test_one_round_and_nothing_settle_nothing() -> None:
-    found = [paired_ratio(np.array(values), CONFIDENCE) for values in ([0.5], [])]
-    assert settled_signs(found, CONFIDENCE) == [0, 0]
-    assert settled_signs([], CONFIDENCE) == []
-    steady = [paired_ratio(np.full(3, mean), CONFIDENCE) for mean in (0.0, 0.1)]
-    assert settled_signs(steady, CONFIDENCE) == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("changes", "course", "told"),
     [
@@ -63,9 +55,7 @@ def test_one_round_and_nothing_settle_nothing() -> None:
     ],
 )
 def test_course(
-    changes: list[tuple[int, int, int]],
-    course: Course,
-    told: list[tuple[int, int]],
+    changes: list[tuple[int, int, int]], course: Course, told: list[tuple[int, int]]
 ) -> None:
     found = path_of([change(*one) for one in changes])
     assert found.course is course

@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from unit.compare.hosts.made import CROSSOVERS, facts_of
+from unit.compare.hosts.made import facts_of
 
-from copycost.analysis.metrics import THROUGHPUT
 from copycost.compare.hosts.facts import _n_planned
 
 
@@ -34,20 +32,6 @@ def test_a_verdict_contradicts_no_host(
     (quantity,) = pair["quantities"]
     assert quantity["point"]["verdict"] == verdict
     assert [name for name, sizes in quantity["holds"].items() if sizes] == [holds]
-
-
-@pytest.mark.parametrize(
-    ("below", "middle"),
-    [([4, 32], (4096, 8192)), ([4, 16, 32], (16384, 32768)), ([8, 4, 32, 64], (8192, 16384))],
-)
-def test_the_middle_place_is_one_that_a_host_has(below: list[int], middle: tuple[int, int]) -> None:
-    rows = [
-        ("veth", "zero_copy", "two_copy", THROUGHPUT, 1, f"h{n}", "from", size << 10, size << 11)
-        for n, size in enumerate(below)
-    ]
-    crossovers = pd.DataFrame(rows, columns=list(CROSSOVERS))
-    facts = facts_of([1.2] * len(below), [True] * len(below), crossovers=crossovers)
-    assert facts["pairs"][0]["quantities"][0]["turns"]["middle"] == list(middle)
 
 
 def test_a_host_was_to_measure_what_its_configuration_says(tmp_path: Path) -> None:

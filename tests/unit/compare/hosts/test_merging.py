@@ -114,18 +114,6 @@ def test_records_give_way_only_to_those_of_the_same_source(tmp_path: Path) -> No
     assert by_itself(tmp_path, "mine", mixed).n_replaced == 4
 
 
-def test_what_lies_beside_the_records_is_of_the_source_that_brought_them(tmp_path: Path) -> None:
-    by_itself(tmp_path, "mine", records_of())
-    config = (only_set(tmp_path).folder / "config.json").read_bytes()
-    folder = write_run(tmp_path / "theirs", records_of(boot=OTHER_BOOT), alias="lab")
-    (folder / "config.yaml").write_text("hosts: {alias: lab}\nstreams: {msg_bytes: [1]}\n")
-    merge(read_parcel(folder), tmp_path / "fleet")
-    assert only_set(tmp_path).n_records == 12
-    assert (only_set(tmp_path).folder / "config.json").read_bytes() == config
-    merge(read_parcel(folder), tmp_path / "fleet", update=True)
-    assert (only_set(tmp_path).folder / "config.json").read_bytes() != config
-
-
 def test_two_hosts_that_nobody_has_named_are_not_taken_for_one(tmp_path: Path) -> None:
     name = by_itself(tmp_path, "unnamed1", records_of()).into.host
     assert by_itself(tmp_path, "unnamed1", records_of(range(1, 5))).n_added == 2
@@ -150,16 +138,6 @@ def test_nothing_is_added_to_a_host_that_cannot_be_read(tmp_path: Path) -> None:
     one.records[0].write_text("{")
     with pytest.raises(DataError, match=r"cannot be added to .*host=lab, of which a record"):
         merged(tmp_path, records_of())
-
-
-def test_what_a_killed_merge_left_is_made_whole(tmp_path: Path) -> None:
-    merged(tmp_path, records_of())
-    one = only_set(tmp_path)
-    (one.folder / "set.json").unlink()
-    next(iter(one.records)).unlink()
-    assert read_sets(tmp_path / "fleet") == []
-    merged(tmp_path, records_of())
-    assert only_set(tmp_path).content == one.content
 
 
 def test_the_command_refuses_what_is_damaged_and_merges_the_rest(

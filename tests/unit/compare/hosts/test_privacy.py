@@ -147,11 +147,3 @@ def test_of_runs_with_guests_and_other_machines_nothing_private_is_handed_on(
     testbeds = {record["cell"]["testbed"] for record in again.records}
     assert testbeds == {"wire-other", "vm_pair", "veth"} == set(again.config["streams"]["testbeds"])
     assert len(again.records) == 12
-
-
-def test_a_machine_that_was_given_a_name_keeps_it() -> None:
-    record = {"testbed": "wire_in-lab2", "detail": "on bob@srv1"}
-    assert without_private(record, ["bob@srv1"]) == {
-        "testbed": "wire_in-lab2",
-        "detail": "(not handed on)",
-    }

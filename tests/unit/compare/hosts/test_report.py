@@ -17,7 +17,6 @@ from report.checks import check_pdf
 from unit.compare.hosts.made import WAYS, real, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.gathering import gather
 from copycost.compare.hosts.host_results import describe, read_set, read_sets
 from copycost.compare.hosts.import_archive import Parcel
@@ -225,12 +224,3 @@ def test_what_a_host_is_called_is_shown_and_never_obeyed(
         assert host["told"]["kernel"] in shown
     assert "root:x:0" not in page
     assert (tmp_path / "fleet/report/report.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_one_host_of_a_fleet_has_a_report_of_its_own(lab: Parcel, tmp_path: Path) -> None:
-    archive = tmp_path / "x.zip"
-    archive.write_bytes(archive_of(lab))
-    fleet = tmp_path / "fleet"
-    assert main(["merge", str(archive), "--into", str(fleet), "--no-report"]) == 0
-    assert main(["audit", str(fleet / "host=lab"), "--formats", "html"]) == 0
-    assert "two_copy" in (fleet / "host=lab" / "report" / "report.html").read_text()

@@ -75,27 +75,3 @@ def test_silence_is_no_success_where_single_runs_cannot_tell(
         assert ("cannot tell; the smallest change" in said) == bool(code)
         assert " 0 of 100 repetitions disturbed" in said
         assert " 55 of 100 repetitions disturbed" in said
-
-
-def test_one_round_each_is_a_report_without_intervals(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    once = {"changes": {"repetitions": 1}, "trips": None}
-    a = write_results(tmp_path / "a", Made(**once))
-    b = write_results(tmp_path / "b", Made(start_s=LATER, **once))
-    arguments = ["compare", str(a), str(b), "--output", str(tmp_path / "out")]
-    assert main([*arguments, "--formats", "html"]) == 0
-    assert "(none), observed once;" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_spread_that_is_stated_widens_the_intervals(tmp_path: Path) -> None:
-    a = write_results(tmp_path / "a")
-    b = write_results(tmp_path / "b", Made(seed=2, start_s=LATER, factor=slower_by(0.1)))
-    out = tmp_path / "out"
-    arguments = ["compare", str(a), str(b), "--output", str(out), "--formats", "html"]
-    widths = []
-    for spread in ("0%", "10"):
-        assert main([*arguments, "--run-spread", spread, spread]) == 0
-        whole = json.loads((out / "facts.json").read_text())["quantities"][0]["whole"]
-        widths.append(whole["high"] / whole["low"])
-    assert widths[1] > 1.3 * widths[0]

@@ -21,13 +21,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return said
 
 
-def test_the_folder_of_a_clone_stands_for_its_results(tmp_path: Path) -> None:
-    write_results(tmp_path / "clone" / "results")
-    inner, outer = (read_results(tmp_path / "clone" / part).repetitions for part in ("results", ""))
-    pd.testing.assert_frame_equal(inner, outer)
-    assert set(inner["study"]) == {"streams", "round_trips"}
-
-
 def test_a_column_that_is_missing_is_named(tmp_path: Path) -> None:
     folder = write_results(tmp_path / "a")
     path = folder / "tables" / "cells.csv"
@@ -91,16 +84,6 @@ def test_sides_that_are_none_are_refused(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said in refused(capsys, *words)
-
-
-@pytest.mark.parametrize("bound", ["slow:5%", "slower:100%"])
-def test_a_bound_that_is_none_is_wrong_usage(
-    bound: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", "a", "b", f"--fail-if={bound}"])
-    assert ended.value.code == 2
-    assert "is no bound" in capsys.readouterr().err
 
 
 def test_a_gate_that_one_round_could_never_fail_is_refused(

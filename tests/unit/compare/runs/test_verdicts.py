@@ -85,12 +85,6 @@ def test_a_cell_whose_runs_agree_by_chance_is_no_surer_than_half_of_the_cells() 
     assert min(errors) == sorted(errors)[2], "the lower half is made the median of six"
 
 
-def test_a_side_with_one_run_takes_the_spread_of_the_other() -> None:
-    of = sides([noise(k) for k in range(3)], [noise(9)])
-    assert judge(of, MEASURED_SPREAD).whole.found.freedom == 2
-    assert spread_of_runs(replace(of, a=of.a[:1])) is None
-
-
 def test_the_spread_from_run_to_run_is_found_without_that_of_the_rounds() -> None:
     rng = np.random.default_rng(3)
     runs = []
@@ -130,24 +124,6 @@ def test_cells_that_contradict_each_other_have_no_mean_and_silence_tells_nothing
     (gate,) = facts["gates"]
     assert (gate["fails"], gate["contradicts"], gate["cannot_tell"]) == (False, True, True)
     assert "in every cell that could have been shown" in gate_line(gate)
-
-
-def test_equals_are_no_difference_and_all_quantities_are_compared(tmp_path: Path) -> None:
-    facts = compared(tmp_path, [Made()], [Made(seed=2, start_s=LATER)])
-    assert [q["name"] for q in facts["quantities"]] == ["throughput", "cpu_time", "round_trip"]
-    assert [q["n_cells"] for q in facts["quantities"]] == [11, 11, 9]
-    for quantity in facts["quantities"]:
-        assert quantity["whole"]["verdict"] == "no difference seen"
-        assert quantity["n_better"] + quantity["n_worse"] == 0
-    assert facts["differs"] == []
-    assert facts["order"] == "a_first"
-
-
-def test_cells_of_one_side_are_told_and_left_out(tmp_path: Path) -> None:
-    more = Made(seed=2, start_s=LATER, changes={"msg_bytes": [4096, 65536, 1048576]}, trips=None)
-    facts = compared(tmp_path, [Made()], [more])
-    assert (facts["n_only_a"], facts["n_only_b"]) == (9, 4)
-    assert {cell["msg_bytes"] for cell in facts["quantities"][0]["cells"]} == {4096, 65507, 65536}
 
 
 def test_cells_that_a_run_took_over_are_not_compared(tmp_path: Path) -> None:
@@ -222,14 +198,3 @@ def test_the_cost_where_nobody_receives_is_the_senders(tmp_path: Path) -> None:
     of_sink = table[(table["testbed"] == "sink") & (table["implementation"] == "two_copy")]
     expected = np.log(of_sink.sort_values("rep")["sender_cpu_ns_per_byte"])
     assert found.a[0][:, column] == pytest.approx(expected.to_numpy())
-
-
-def test_worse_is_slower_more_expensive_and_longer(tmp_path: Path) -> None:
-    worse = Made(
-        seed=2, start_s=LATER, factor=slower_by(0.4), round_trip_factor=1.6,
-        columns={"both_cpu_ns_per_byte": 99.0, "sender_cpu_ns_per_byte": 99.0},
-    )  # fmt: skip
-    facts = compared(tmp_path, [Made()], [worse])
-    verdicts = [q["whole"]["verdict"] for q in facts["quantities"]]
-    assert verdicts == ["slower", "more expensive", "longer"]
-    assert all(q["n_worse"] == q["n_cells"] for q in facts["quantities"])
