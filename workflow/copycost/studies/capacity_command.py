@@ -301,37 +301,20 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
     bases = {need.basis for need in answers}
     yield "most: the highest bitrate measured there [Gbit/s]."
     if "speed" in bases:
-        yield (
-            "speed: assumes that a byte costs what it cost at full speed, which was not measured "
-            "at lower bitrates; a sender that waits in between may pay more per byte."
-        )
+        yield "speed: from what a byte costs at full speed; at lower bitrates it may cost more."
     if bases & {"points", "least"}:
-        yield (
-            "points, least: from what cpu_budget measured at other bitrates: between two of them, "
-            "or at most as much as at the lowest."
-        )
+        yield "points, least: between two bitrates of cpu_budget, or at most as at its lowest."
     if any(not math.isnan(need.low) for need in answers):
         yield "In brackets: the interval of the median."
     if least:
-        yield (
-            "Each line shows the size and number of threads that reach the bitrate with the fewest "
-            "CPUs; --all shows every one, with its interval; --size and --threads select."
-        )
+        yield "Each line has the size and threads that take the fewest CPUs; --all shows all."
     if any(not math.isnan(need.outside) for need in answers):
-        yield (
-            "QEMU: CPUs of the host that the hypervisor's threads use for the guests, including "
-            "those used inside."
-        )
+        yield "QEMU: CPUs of the host that the guests' hypervisors use, those inside included."
     if any(need.outside < need.cpus for need in answers):
-        yield (
-            "Where it is less than inside, virtual CPUs waited for those of the host (a guest "
-            "counts such a wait as CPU time of its own), or a side runs in no guest."
-        )
+        yield "Where it is less than inside, guests waited for CPUs, or a side runs in no guest."
     if emulated := dict.fromkeys(need.condition for need in needs if need.emulated):
-        yield (
-            f"Emulated: {', '.join(emulated)}. An emulator ran these guests, so a machine with "
-            "hardware virtualisation uses different amounts of CPU and reaches other bitrates."
-        )
+        places = ", ".join(emulated)
+        yield f"Emulated: {places}. CPU use and bitrates differ with hardware virtualisation."
     if any(math.isnan(need.sender) for need in answers):
         yield "sink has no receiver, so the CPUs are the sender's alone."
     if n_beyond := sum(need.is_beyond for need in needs):
