@@ -191,8 +191,8 @@ def chain_facts(
 ) -> list[Facts]:
     """Return one table for each published scenario that some of our cells can be compared with.
 
-    A published scenario is compared with cells of the same protocol with as many streams, of the
-    same path where there are such; among datagrams, with those whose size is nearest.
+    A published scenario is compared with cells of the same path and protocol with as many streams;
+    among datagrams, with those whose size is nearest.
     """
     published: dict[tuple[str, str, str, str], list[Mapping[str, str]]] = defaultdict(list)
     for row in lists.published.rows:
@@ -200,15 +200,12 @@ def chain_facts(
         published[load].append(row)
     tables = []
     for (scenario, protocol, streams, datagram), rows in published.items():
-        if (comparable := lists.published.scenarios.get(scenario)) is None:
-            continue
         sizes = {int(size) for other, _, _, size in published if other == scenario and size}
-        same_path = any(key.testbed in comparable["same_path"] for key in cells)
         alike: dict[str, dict[CellKey, Cell]] = {}
         for key, cell in cells.items():
             nearest = min(sizes, key=lambda size: abs(size - key.msg_bytes), default=None)
             if (
-                key.testbed in comparable["same_path" if same_path else "testbeds"]
+                key.testbed in lists.published.scenarios.get(scenario, ())
                 and transport_of(key.testbed) == _PROTOCOLS[protocol]
                 and str(key.n_threads) == streams
                 and datagram in ("", str(nearest))
@@ -224,7 +221,6 @@ def chain_facts(
                     "msg_bytes": int(datagram) if datagram else None,
                     "condition": condition,
                     "accelerator": next(iter(ours.values()))[0].run.accelerator,
-                    "same_path": same_path,
                     "cells": [
                         {"implementation": key.implementation, "msg_bytes": key.msg_bytes}
                         for key in ours

@@ -183,8 +183,8 @@ class PublishedChains:
         self.rows = rows
         # what was profiled, as the beginning of a sentence
         self.source: str = tree["source"]
-        # by published scenario, the testbeds of ours to compare it with, and which are one path
-        self.scenarios: dict[str, dict[str, list[str]]] = tree["scenarios"]
+        # by published scenario, the testbeds of ours that are the same path
+        self.scenarios: dict[str, list[str]] = tree["scenarios"]
         # by published side, whose function shares these are, where it is called otherwise
         self.parties: dict[str, str] = tree["sides"]
         # by side, the functions in whose presence it works on acknowledgements
