@@ -13,7 +13,7 @@ from copycost.figures.style import QUIET, styled
 from copycost.figures.tables import Drawn, Legend
 from copycost.figures.text import empty_figure, size_label
 from copycost.figures.tips import add_tips
-from copycost.measure.simulated.cell import LEVELS
+from copycost.studies.simulated.reading import LEVELS
 from copycost.wording.filters import significant
 
 _PANEL_CM = 3.0
