@@ -15,10 +15,11 @@ from copycost.config.sources import usual_tree
 from copycost.config.structure import from_plain
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.measure.simulated.cell import LEVELS, Simulated
+from copycost.measure.simulated.cell import Simulated
 from copycost.studies.simulated import wanted
 from copycost.studies.simulated.cell import in_whole_sets, outcome_of, sides_of, stated_caches
 from copycost.studies.simulated.facts import BASELINE
+from copycost.studies.simulated.reading import LEVELS
 
 ZERO_COPY = {
     "sent": 112, "sent_in_window": 64, "completed": 112, "completed_in_window": 63,

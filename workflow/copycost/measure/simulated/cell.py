@@ -18,7 +18,6 @@ from copycost.hosts.guest.qemu import running
 from copycost.measure.simulated.guest import copy_words, escaped
 from copycost.testbeds.veth_pair import ADDRESSES
 
-LEVELS = ("l1d", "l2", "llc")
 TIMEOUT_S = 120.0
 """How long a cell may take [s]; one of 32 MiB takes 1 to 3 s."""
 
@@ -37,7 +36,7 @@ _IO_TIMEOUT_MS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """A hierarchy of caches, by `LEVELS`, each at least as large as the one before it.
+    """Caches ``l1d``, ``l2`` and ``llc``, each at least as large as the one before it.
 
     A line is a power of two; what is fetched before it is needed: see src/simulated/hierarchy.h.
     """

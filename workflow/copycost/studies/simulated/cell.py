@@ -15,9 +15,9 @@ from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.kernel import alone_with, find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
-from copycost.measure.simulated.cell import LEVELS, Caches, Simulated, cell_text, simulate
+from copycost.measure.simulated.cell import Caches, Simulated, cell_text, simulate
 from copycost.measure.simulated.guest import DRIVERS, read_guest, save_guest, simulated_image
-from copycost.studies.simulated.reading import SimulatedRecord, without_counts
+from copycost.studies.simulated.reading import LEVELS, SimulatedRecord, without_counts
 
 # Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
 # free pages have all been in the caches.

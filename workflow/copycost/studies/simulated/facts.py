@@ -16,8 +16,8 @@ from copycost.config.conditions import COLD, RECV
 from copycost.config.placements import APART
 from copycost.config.simulation_variants import PLAIN
 from copycost.figures.markers import in_order
-from copycost.measure.simulated.cell import LEVELS
 from copycost.studies.shared_facts import losses_of
+from copycost.studies.simulated.reading import LEVELS
 from copycost.studies.simulated.table import APPLICATION, BOTH, CELL_KEY, MODES
 
 BASELINE = "two_copy"

@@ -12,7 +12,7 @@ from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import QUIET, styled
 from copycost.figures.tables import Drawn, Legend
 from copycost.figures.text import add_tips, empty_figure, size_label
-from copycost.measure.simulated.cell import LEVELS
+from copycost.studies.simulated.reading import LEVELS
 from copycost.wording.filters import significant
 
 _PANEL_CM = 3.0

@@ -19,6 +19,9 @@ There are no times in it, so that two runs write the same file.
 """
 
 SCHEMA_VERSION = 2
+LEVELS = ("l1d", "l2", "llc")
+"""The simulated caches, innermost first."""
+
 _KIND: RecordKind[SimulatedRecord] = RecordKind(
     SCHEMAS / "simulated.schema.yaml", "simulated counts"
 )

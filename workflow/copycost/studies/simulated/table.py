@@ -7,15 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.measure.simulated.cell import LEVELS
 from copycost.perf.stacks import KERNEL_MARK
 from copycost.records.column import Definition, fact, grouped, number
 from copycost.records.columns import OUTCOME
 from copycost.records.reading import read_all
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import Categories
+from copycost.studies.simulated.reading import LEVELS, SimulatedRecord
 from copycost.studies.simulated.reading import SIMULATED as RECORDS
-from copycost.studies.simulated.reading import SimulatedRecord
 
 SIDES = ("sender", "receiver", "other")
 """Whose thread ran: ``other`` are threads of the kernel, and whoever else."""

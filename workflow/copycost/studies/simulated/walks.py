@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from copycost.analysis.json_values import Facts
 from copycost.config.simulated import Geometry
 from copycost.errors import HostError
-from copycost.measure.simulated.cell import LEVELS, Caches, simulate
+from copycost.measure.simulated.cell import Caches, simulate
 from copycost.studies.simulated.cell import read_made
+from copycost.studies.simulated.reading import LEVELS
 from copycost.studies.simulated.table import functions_of, totals_of
 
 CACHES = {
