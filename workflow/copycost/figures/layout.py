@@ -66,7 +66,7 @@ class Sheet:
 
     def is_top(self, panel: Panel) -> bool:
         """Tell whether a panel needs a title: below another family's it would say the same."""
-        return len(self.families) == 1 or panel.family == self.families[0]
+        return panel.family == self.families[0]
 
     def panels(self) -> Iterator[Panel]:
         """Return the panels that have points, in reading order."""

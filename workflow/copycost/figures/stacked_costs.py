@@ -22,6 +22,7 @@ from copycost.figures.text import (
     put_words,
     size_label,
 )
+from copycost.stats.settings import FloatArray
 from copycost.wording.filters import significant
 
 WIRE_COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "part", "ns_per_byte",
@@ -153,7 +154,7 @@ def _draw_shares(axes: Axes, parts: pd.DataFrame) -> None:
 
 def _draw_stacked(
     axes: Axes, parts: pd.DataFrame, looks: Mapping[str, tuple[str, str]], unit: str
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+) -> FloatArray:
     """Draw one bar per size, its parts upon each other; return how high each bar reaches.
 
     The bars stand at 0, 1 and so on, in the order of the rows of `parts`: a row per size in bytes,
@@ -224,8 +225,9 @@ def _guest_rows(pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     known = [cell for cell in pair["cells"] if cell["parts"] and cell["price"]]
     ways = [cell["implementation"] for cell in known]
     way = BASELINE if BASELINE in ways else next(iter(ways), "")
-    for cell in sorted(_with_fewest_threads(known), key=lambda cell: int(cell["msg_bytes"])):
-        for part, share in cell["parts"].items() if cell["implementation"] == way else ():
+    chosen = [cell for cell in _with_fewest_threads(known) if cell["implementation"] == way]
+    for cell in sorted(chosen, key=lambda cell: int(cell["msg_bytes"])):
+        for part, share in cell["parts"].items():
             if share >= _LEAST_SHARE:
                 yield {
                     "condition": pair["slug"],
