@@ -9,7 +9,7 @@ from copycost.hosts.guest.image import GuestImage
 from copycost.hosts.guest.kernel import Kernel, Modules
 from copycost.testbeds.drop_hook import drop_rules
 from copycost.testbeds.links import veth_pair_commands
-from copycost.testbeds.veth_pair import ADDRESSES, LARGEST_MTU_BYTES
+from copycost.testbeds.on_host import ADDRESSES, LARGEST_MTU_BYTES
 
 INIT = Path(__file__).with_name("init.sh")
 DRIVERS = ("veth", "nf_tables")
