@@ -21,7 +21,7 @@ from contextlib import contextmanager
 
 from copycost.hosts.local import LocalHost
 from copycost.testbeds.testbed import Testbed
-from copycost.testbeds.veth_pair import veth_pair
+from copycost.testbeds.on_host import veth_pair
 
 
 @contextmanager

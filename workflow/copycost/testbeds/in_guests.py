@@ -16,8 +16,8 @@ from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Namespace, NamespaceHost, join_namespaces
 from copycost.testbeds.links import End, mtu_at
+from copycost.testbeds.on_host import page_segment_mtu_bytes
 from copycost.testbeds.testbed import Guest, Testbed
-from copycost.testbeds.veth_pair import page_segment_mtu_bytes
 
 USUAL_MTU_BYTES = 1500
 _ENDS = {"vm_loopback": ("a", "a"), "vm_pair": ("a", "b"), "vm_host": ("a", BRIDGE)}

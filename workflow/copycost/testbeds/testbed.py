@@ -24,8 +24,7 @@ from copycost.testbeds.links import OFFLOADS, End, features_at, mtu_at, payload_
 
 # modules that build several testbeds
 _BUILT_BY = {
-    "loopback": ("loopback", "loopback_udp"),
-    "veth_pair": ("veth", "veth_no_offload", "veth_udp", "sink"),
+    "on_host": ("loopback", "loopback_udp", "veth", "veth_no_offload", "veth_udp", "sink"),
     "over_wire": ("wire", "wire_udp", "wire_in", "wire_in_udp", "wire_sink"),
     "in_guests": (
         "vm_loopback", "vm_loopback_udp", "vm_pair", "vm_pair_udp", "vm_host", "vm_host_udp",

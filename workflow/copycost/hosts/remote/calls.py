@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import select
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -221,7 +222,7 @@ class RemoteProgram:
             self.hang_up()
             with suppress(HostError):  # what is lost is ended there
                 self.killed = self._make_end(timeout_s)
-                self._end.result()
+                select.select([self.ended_fd], [], [])  # it is told a moment later
         return self.killed
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
-"""The testbeds that are a veth pair: `veth`, `veth_no_offload`, `veth_udp` and `sink`.
+"""The testbeds on one host: its loopback device, as it is, or a veth pair that is made.
 
-In `sink`, what arrives is counted and dropped before local delivery, so that zero-copy sends are
-not copied after all. There is no receiver: it measures the sender alone.
+On loopback, what else uses UDP on this host disturbs the account of where datagrams were lost. In
+`sink`, a veth pair, what arrives is counted and dropped before local delivery, so that zero-copy
+sends are not copied after all. There is no receiver: it measures the sender alone.
 """
 
 from collections.abc import Iterator
@@ -27,6 +28,10 @@ _SEGMENT_HEADERS_BYTES = 20 + 20 + 12
 @contextmanager
 def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Iterator[Testbed]:
     """Build one of them, and take it down at the end of the block."""
+    if kind.startswith("loopback"):
+        end = End(machine, "127.0.0.1", "lo")
+        yield Testbed.between(kind, "host", end, end)
+        return
     mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else None
     datagrams = transport_of(kind) == "datagram"  # whose packets may be as large as one
     if datagrams:
