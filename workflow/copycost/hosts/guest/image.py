@@ -63,18 +63,23 @@ class Archive:
     def __init__(self) -> None:
         self._entries: dict[PurePosixPath, tuple[int, bytes]] = {}
 
-    def add(self, path: str, content: bytes, mode: int = stat.S_IFREG | 0o644) -> None:
-        """Add a file, unless its mode says that it is something else."""
-        self._entries["/" / PurePosixPath(path)] = mode, content
+    def add(self, path: str, content: bytes, mode: int = 0o644, kind: int = stat.S_IFREG) -> None:
+        """Add a file, or what else is of a kind (inode(7))."""
+        self._entries["/" / PurePosixPath(path)] = kind | mode, content
 
     def add_link(self, path: str, target: str) -> None:
         """Add a symbolic link."""
-        self.add(path, target.encode(), stat.S_IFLNK | 0o777)
+        self.add(path, target.encode(), 0o777, stat.S_IFLNK)
+
+    def add_folder(self, path: str) -> None:
+        """Add an empty folder."""
+        self.add(path, b"", 0o755, stat.S_IFDIR)
 
     def add_copy(self, source: Path, path: str | None = None) -> None:
         """Add a file of this machine, where it is here unless said otherwise."""
         if not self.has(path or str(source)):
-            self.add(path or str(source), source.read_bytes(), source.stat().st_mode)
+            mode = stat.S_IMODE(source.stat().st_mode)
+            self.add(path or str(source), source.read_bytes(), mode)
 
     def add_program(self, program: Path, path: str | None = None) -> None:
         """Add a program, or a library, with all the libraries that it needs."""
@@ -107,7 +112,7 @@ class Archive:
             elif path.suffix == ".so":
                 self.add_program(path)
         # by this folder the interpreter knows where its library is
-        self.add(str(standard / "lib-dynload"), b"", stat.S_IFDIR | 0o755)
+        self.add_folder(str(standard / "lib-dynload"))
 
     def add_module(self, module: Path, path: str | None = None) -> None:
         """Add a module, where it is here unless said otherwise, and what it is compiled to.
@@ -169,8 +174,8 @@ class GuestImage(Archive):
         super().__init__()
         self.tools: list[str] = []
         for folder in _FOLDERS:
-            self.add(folder, b"", stat.S_IFDIR | 0o755)
-        self.add("/init", init.read_bytes(), stat.S_IFREG | 0o755)
+            self.add_folder(folder)
+        self.add("/init", init.read_bytes(), 0o755)
         self.add_copy(find_busybox(), "/bin/busybox")
         for name in ("sh", "kill", "sleep", "uname", "cat"):
             self.add_link(f"/bin/{name}", "busybox")
@@ -202,7 +207,7 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
     """
     image = GuestImage(kernel, (*CONSOLE_DRIVERS, *drivers))
     image.add_tools(tools)
-    image.add("/agent.sh", AGENT.read_bytes(), stat.S_IFREG | 0o755)
+    image.add("/agent.sh", AGENT.read_bytes(), 0o755)
     modules = agent_modules()
     for inside, path in modules.items():
         image.add_module(path, f"/copycost/{inside}")

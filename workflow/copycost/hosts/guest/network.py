@@ -9,7 +9,6 @@ Source: ip-tuntap(8); ip-link(8) on bridges.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import run_tool
@@ -19,13 +18,11 @@ BRIDGE = "bridge"
 NETWORK_BITS = 29
 # 198.18.0.0/15 is set aside for benchmarks (RFC 2544, appendix C.2.2); MAC addresses are locally
 # administered (IEEE 802)
-ADDRESSES: Mapping[str, str] = MappingProxyType(
-    {"a": "198.18.0.1", "b": "198.18.0.2", BRIDGE: "198.18.0.3"}
-)
+ADDRESSES: Mapping[str, str] = {"a": "198.18.0.1", "b": "198.18.0.2", BRIDGE: "198.18.0.3"}
 """Of each guest by its name, and of the host where it takes part."""
-MACS: Mapping[str, str] = MappingProxyType(
-    {"a": "02:00:00:00:00:0a", "b": "02:00:00:00:00:0b", BRIDGE: "02:00:00:00:00:0c"}
-)
+MACS: Mapping[str, str] = {
+    "a": "02:00:00:00:00:0a", "b": "02:00:00:00:00:0b", BRIDGE: "02:00:00:00:00:0c",
+}  # fmt: skip
 DEVICE = "eth0"
 """A guest's network device, as its kernel calls it."""
 LARGEST_MTU_BYTES = 65521
@@ -74,23 +71,24 @@ def make_network(host: LocalHost) -> None:
     ipv6 = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
     if ipv6.exists():
         ipv6.write_text("1")
-    bridge = [
+    commands = [
         f"link add name {BRIDGE} address {MACS[BRIDGE]} type bridge forward_delay 0 stp_state 0"
         " mcast_snooping 0",
         f"address add {ADDRESSES[BRIDGE]}/{NETWORK_BITS} dev {BRIDGE}",
         "link set dev lo up",
         f"link set dev {BRIDGE} up",
     ]
-    taps = []
     for name in (one for one in ADDRESSES if one != BRIDGE):
         where = f"{ADDRESSES[name]} lladdr {MACS[name]} dev {BRIDGE}"
-        bridge.append(f"neighbour add {where} nud permanent")
-        taps.append(f"tuntap add dev {tap_of(name)} mode tap vnet_hdr")
-        taps.append(f"link set dev {tap_of(name)} mtu {LARGEST_MTU_BYTES} master {BRIDGE} up")
-    remedy = "run as root, and look whether the kernel has bridges (modprobe bridge)"
-    for commands, what_failed, helps in (
-        (bridge, "the network of guests cannot be made", remedy),
-        (taps, "no TAP device can be made", "run as root, and look at dmesg"),
-    ):
-        text = "".join(f"{line}\n" for line in commands)
-        run_tool(["ip", "-batch", "-"], host, text, remedy=helps, what_failed=what_failed)
+        commands += [
+            f"neighbour add {where} nud permanent",
+            f"tuntap add dev {tap_of(name)} mode tap vnet_hdr",
+            f"link set dev {tap_of(name)} mtu {LARGEST_MTU_BYTES} master {BRIDGE} up",
+        ]
+    run_tool(
+        ["ip", "-batch", "-"],
+        host,
+        "".join(f"{line}\n" for line in commands),
+        remedy="run as root, and look whether the kernel has bridges (modprobe bridge), and dmesg",
+        what_failed="bridge and TAP devices of guests cannot be made",
+    )
