@@ -29,7 +29,7 @@ from copycost.observers.sampler import (
     plan_sampling,
 )
 from copycost.perf.stacks import Sampled, Thread, read_samples
-from copycost.studies.profile.functions import load_categories, load_data_path
+from copycost.studies.profile.functions import load_lists
 from copycost.testbeds.testbed import Guest, Testbed
 
 PERF = shutil.which("perf")
@@ -174,7 +174,6 @@ def test_large_buffers_are_for_root_outside_of_user_namespaces(
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "tests/data/perf_script"
-FUNCTIONS = ROOT / "data/functions"
 EMULATED = "virtual CPUs_[e]"
 LOOP = "main loop and I/O_[h]"
 
@@ -206,9 +205,13 @@ def test_callers_in_user_mode_are_left_out_and_those_in_the_kernel_kept() -> Non
 
 
 def test_the_parts_of_a_kvm_host_are_told_apart() -> None:
-    categories, path = load_categories(FUNCTIONS), load_data_path(FUNCTIONS)
+    lists = load_lists(ROOT / "data")
     found = {
-        stack[-1]: (stack[0], categories.of_stack(stack), path.of_stack("qemu", stack)[0])
+        stack[-1]: (
+            stack[0],
+            lists.categories.of_stack(stack),
+            lists.data_path.of_stack("qemu", stack)[0],
+        )
         for stack in stacks(read("perf_6.8_qemu_kvm.txt", hypervisor=True))
     }
     vcpu = "virtual CPUs_[h]"

@@ -155,7 +155,7 @@ def qmd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("version", ["1.9.0", "1.10.2", "1.9.23-rc1"])
 def test_recent_quarto_is_taken(tmp_path: Path, version: str) -> None:
     program = fake_quarto(tmp_path, f"echo {version}")
-    assert find_typesetter(str(tmp_path)) == Typesetter(program, f"Quarto {version}")
+    assert find_typesetter(str(tmp_path)) == Typesetter(str(program), f"Quarto {version}")
 
 
 @pytest.mark.parametrize(
@@ -259,5 +259,5 @@ def test_a_fault_of_the_report_itself_is_not_hidden(qmd: Path, tmp_path: Path) -
     qmd.write_text(f"{HEAD}See @tbl-nowhere.\n")
     program = fake_quarto(tmp_path, f"echo html > report.html; {DEAD}")
     with pytest.raises(NotTypeset, match="tbl-nowhere"):
-        render_report(qmd, ["html"], Typesetter(program, "Quarto 1.9"))
+        render_report(qmd, ["html"], Typesetter(str(program), "Quarto 1.9"))
     assert "tbl-nowhere" in qmd.with_suffix(".html").read_text()
