@@ -9,11 +9,11 @@ from synthetic import Run, make_cells, make_config, make_host
 
 from copycost.analysis.finding import Finding, of, read_finding
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare, summarise
 from copycost.figures import FIGURES
 from copycost.records.files import aside_facts
 from copycost.report.environment import make_environment
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
 
 TEMPLATES = Path(__file__).parent.parent / "report"

@@ -8,9 +8,9 @@ from copycost.config.settings import Settings
 from copycost.hosts.host import Waiting
 from copycost.hosts.local import LocalHost
 from copycost.hosts.placement import Placement
+from copycost.hosts.testbeds.drop_hook import DropHook
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.measure.drivers.protocol import Setup
-from copycost.testbeds.drop_hook import DropHook
-from copycost.testbeds.testbed import Testbed
 
 HOST = LocalHost()
 SETTINGS = Settings(warmup_s=0.2, duration_s=1.0, congestion_control="cubic")

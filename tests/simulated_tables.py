@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.facts import beside_facts, compute_facts

@@ -18,7 +18,7 @@ from copycost.errors import HostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost, two_namespaces
 from copycost.hosts.ssh.client import SshTarget
-from copycost.testbeds.links import make_veth_pair, wait_until_running
+from copycost.hosts.testbeds.links import make_veth_pair, wait_until_running
 
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
 AHEAD_S = 100_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.stats.settings import StatisticsSettings
+from copycost.analysis.stats.settings import StatisticsSettings
 
 STATISTICS = StatisticsSettings(0.95, 1000, 1)
 _PUBLISHED = Path(__file__).parents[1] / "data" / "published"

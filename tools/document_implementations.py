@@ -7,7 +7,7 @@ the committed page up to date; a test compares the two.
 import sys
 
 from copycost.build.toolchain import strategies
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.config.strategy_capabilities import capability_of
 from copycost.figures.markers import in_order
 from copycost.report.strategies import strategy_notes, strategy_rows

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.columns import read_table
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.figures.axes import scale_of, size_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.lines import line_panel, missing_strip

@@ -280,7 +280,9 @@ def new_bench() -> Iterator[Bench]:
 @cache
 def may_have(testbed: str) -> bool:
     """Return whether this user can have a testbed."""
-    probe = f"from copycost.testbeds.testbed import open_testbed as t; t({testbed!r}).__enter__()"
+    probe = (
+        f"from copycost.hosts.testbeds.testbed import open_testbed as t; t({testbed!r}).__enter__()"
+    )
     command = [sys.executable, "-c", probe]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False)
     return done.returncode == 0

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from copycost.hosts.local import LocalHost
-from copycost.testbeds.testbed import Testbed
-from copycost.testbeds.on_host import veth_pair
+from copycost.hosts.testbeds.testbed import Testbed
+from copycost.hosts.testbeds.on_host import veth_pair
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def build(machine: LocalHost, *, page_segments: bool) -> Iterator[Testbed]:
 ASKED = """
 import json, sys, yaml
 from pathlib import Path
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.grid import Grid
@@ -72,7 +72,7 @@ def checkout(tmp_path: Path) -> Path:
     first = '        "veth": TestbedEntry('
     assert text.count(first) == 1
     table.write_text(text.replace(first, ENTRY + first))
-    (package / "testbeds" / "veth_narrow.py").write_text(FILE)
+    (package / "hosts/testbeds/veth_narrow.py").write_text(FILE)
     return tmp_path
 
 

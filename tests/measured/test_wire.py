@@ -31,6 +31,7 @@ from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message
 from copycost.hosts.side import SIDES
 from copycost.hosts.ssh.host import SshHost
+from copycost.hosts.testbeds.drop_hook import far_hook
 from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
@@ -41,7 +42,6 @@ from copycost.studies.cpu_budget.records import row_of as budget_row
 from copycost.studies.datagrams import records as datagrams
 from copycost.studies.profile.repetition import profile_repetition
 from copycost.studies.round_trips.table import derive_round_trips
-from copycost.testbeds.drop_hook import far_hook
 from tools.recompute.tables import wrong_tables
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]

@@ -19,7 +19,7 @@ from unit.compare.runs.made import Made, write_results
 
 from copycost.__main__ import main
 from copycost.build.typesetter import Typesetter, find_typesetter
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.report.typeset import render_report
 from tools.simulate_fleet import make_fleet
 

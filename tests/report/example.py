@@ -10,6 +10,7 @@ from synthetic.memory import make_memory
 
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.conditions import with_condition
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare, summarise
 from copycost.figures import FIGURES, OVERVIEW, RANKING
 from copycost.figures.condition import draw
@@ -18,7 +19,6 @@ from copycost.figures.tables import tables_of
 from copycost.records.files import read_json, write_json
 from copycost.report.assets import gather_assets
 from copycost.report.write import Sources, write_report
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
 from copycost.studies.streams.overviews import draw_overviews, draw_rankings
 from report import made

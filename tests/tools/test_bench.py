@@ -11,8 +11,8 @@ from sample_records import sample_record
 
 from copycost.errors import ParseError
 from copycost.hosts.placement import Placement
+from copycost.hosts.testbeds.testbed import open_testbed
 from copycost.measure.held_host import locked_host
-from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf3_sockperf import Stream, median_ns
 from tools.bench.iperf3_sockperf import received_rate as rate_of_iperf
 from tools.bench.rows import Limit, Row, row_of_rounds

@@ -1,4 +1,4 @@
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from tools.document_implementations import implementations_page
 
 

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.compare.runs.samples import QUANTITIES
 from copycost.compare.runs.verdicts import MEASURED_SPREAD, judge
-from copycost.stats.settings import StatisticsSettings
 from tools.simulate import main
 from tools.simulation import (
     across_hosts,

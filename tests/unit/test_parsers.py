@@ -25,6 +25,7 @@ from copycost.hosts.processes import (
     on_cpu_and_waiting_ns,
     ticks_of,
 )
+from copycost.hosts.testbeds.drop_hook import parse_counters
 from copycost.measure.drivers.iperf3.driver import listening_ports
 from copycost.measure.drivers.iperf3.tool import intervals_of, parse_json, udp_totals
 from copycost.observers.kernel_counters import (
@@ -35,11 +36,10 @@ from copycost.observers.kernel_counters import (
     snmp_counts,
     waiting_bytes,
 )
+from copycost.observers.perf.counts import parse_perf
+from copycost.observers.perf.stacks import read_samples
 from copycost.observers.sampler import is_privileged
-from copycost.perf.counts import parse_perf
-from copycost.perf.stacks import read_samples
 from copycost.snakefile.slurm import nodes_in, systems_in
-from copycost.testbeds.drop_hook import parse_counters
 from tests.mutations import mutated_texts, mutated_trees
 
 DATA = Path(__file__).parents[1] / "data"

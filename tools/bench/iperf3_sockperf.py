@@ -15,7 +15,7 @@ from copycost.errors import HostError, ParseError
 from copycost.hosts.host import Program
 from copycost.hosts.placement import Placement
 from copycost.hosts.program import Launch
-from copycost.testbeds.testbed import Testbed
+from copycost.hosts.testbeds.testbed import Testbed
 
 _SLACK_S = 15.0
 _READY_TIMEOUT_S = 10.0

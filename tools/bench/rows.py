@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from copycost.stats.estimates import median_intervals
-from copycost.stats.settings import StatisticsSettings
+from copycost.analysis.stats.estimates import median_intervals
+from copycost.analysis.stats.settings import StatisticsSettings
 
 SCHEMA_VERSION = 2
 _STATISTICS = StatisticsSettings(confidence=0.95)  # which the heading of the table states

@@ -17,10 +17,10 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from copycost.checkout import ROOT
 from copycost.compare.hosts.host_results import read_sets
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.config.cells import Cell
+from copycost.config.checkout import ROOT
 from copycost.errors import HostError
 from copycost.records.record import Record
 from copycost.records.table import read_table

@@ -23,12 +23,12 @@ def analyse(folder: Path) -> None:
 
     from copycost.analysis.columns import write_table
     from copycost.analysis.quality_table import quality_table
+    from copycost.analysis.stats.settings import StatisticsSettings
     from copycost.analysis.tables import compare, summarise
-    from copycost.checkout import ROOT
+    from copycost.config.checkout import ROOT
     from copycost.records.files import write_json
     from copycost.records.table import read_table
     from copycost.report.write import Sources, write_report
-    from copycost.stats.settings import StatisticsSettings
     from copycost.studies.streams.facts import Inputs, compute_facts
 
     cells = read_table(folder / "cells.parquet")

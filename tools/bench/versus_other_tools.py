@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 
 from copycost.build.toolchain import compile_program
-from copycost.checkout import ROOT
 from copycost.config.cells import Cell
+from copycost.config.checkout import ROOT
 from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.settings import Mode, Settings
 from copycost.errors import HostError, WithRemedy
 from copycost.hosts.placement import Placement, place
 from copycost.hosts.side import SIDES
+from copycost.hosts.testbeds.testbed import Testbed, open_testbed
 from copycost.measure.drivers.programs.driver import Programs
 from copycost.measure.drivers.protocol import Payload, Setup
 from copycost.measure.held_host import HeldHost, locked_host
-from copycost.testbeds.testbed import Testbed, open_testbed
 from copycost.wording.numbers import format_size
 from tools.bench.iperf3_sockperf import Stream, iperf_rate, sockperf_median_ns
 from tools.bench.rows import Limit, Row, row_of_rounds

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.errors import HostError
 from copycost.records.record import RECORD, Record
 from tools.bench.rows import Limit, Row, row_of_rounds

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from copycost.stats.random_effects import across_hosts, outlying
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.random_effects import across_hosts, outlying
+from copycost.analysis.stats.settings import FloatArray
 from tools.simulation.noise import NOISES
 
 CONFIDENCE = 0.95

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.checkout import ROOT
+from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.runs.samples import CELL, Cell, Sides
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
@@ -20,7 +20,7 @@ from copycost.compare.runs.verdicts import (
     judge,
     spread_of_runs,
 )
-from copycost.stats.settings import FloatArray
+from copycost.config.checkout import ROOT
 from tools.simulation.noise import NOISES
 
 CELLS: tuple[Cell, ...] = tuple(

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.claims.cell_p_values import Measured
 from copycost.audit.claims.parse import parse_claim
 from copycost.audit.claims.verdicts import Verdict, quick_verdict
 from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
-from copycost.stats.settings import FloatArray
 from tools.simulation.noise import NOISES as ALL_NOISES
 from tools.simulation.noise import Noise
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from copycost.stats.crossover import Outcome, crossover_of_rounds
-from copycost.stats.ratios import t_quantile
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.analysis.stats.crossover import Outcome, crossover_of_rounds
+from copycost.analysis.stats.ratios import t_quantile
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 from tools.simulation.noise import NOISES, log_ratio_noise
 from tools.simulation.truths import Truth
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from copycost.analysis.decisions import are_together
-from copycost.stats.best import Best, Told, find_best
-from copycost.stats.ratios import holm
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.best import Best, Told, find_best
+from copycost.analysis.stats.ratios import holm
+from copycost.analysis.stats.settings import FloatArray
 from tools.simulation.noise import NOISES
 from tools.simulation.truths import CURVES, MEASURED, STREAM_SIZES
 

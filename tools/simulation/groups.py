@@ -9,9 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from copycost.stats.ratios import Ratio, paired_ratio
-from copycost.stats.settings import FloatArray
-from copycost.stats.trend_tests import Course, Path, paths, settled_signs
+from copycost.analysis.stats.ratios import Ratio, paired_ratio
+from copycost.analysis.stats.settings import FloatArray
+from copycost.analysis.stats.trend_tests import Course, Path, paths, settled_signs
 from tools.simulation.noise import NOISES
 
 THREADS = (1, 2, 4, 8)

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.dataset import CELL, Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.plausibility.finding import Kind, Sureness
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 from copycost.audit.reader import read_dataset
-from copycost.stats.settings import FloatArray
 
 NOISES = ("normal", "heavy", "modes", "dips", "drift", "memory")
 _NAMES = ("two_copy", "one_copy", "zero_copy", "sendfile", "splice", "io_uring")

@@ -1,6 +1,7 @@
 """How often noise is taken for two clusters of repetitions, and two clusters are found.
 
-And the table of `copycost.stats.modes`, which is made from a million cells of each kind of noise.
+And the table of `copycost.analysis.stats.modes`, which is made from a million cells of each kind of
+noise.
 """
 
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from copycost.stats.modes import LEAST_APART, gap_p_values, widest_gaps
-from copycost.stats.ratios import t_quantile
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.modes import LEAST_APART, gap_p_values, widest_gaps
+from copycost.analysis.stats.ratios import t_quantile
+from copycost.analysis.stats.settings import FloatArray
 from tools.simulation.noise import Noise
 
 CONFIDENCE = 0.95

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.settings import FloatArray
 
 Noise = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
 

@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from copycost.stats.ratios import paired_ratio, simultaneous_ratio
-from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.stats.trend_tests import reversals
+from copycost.analysis.stats.ratios import paired_ratio, simultaneous_ratio
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
+from copycost.analysis.stats.trend_tests import reversals
 from tools.simulation.crossovers import ROUNDS, ratios_held
 from tools.simulation.noise import DRIFT, INDEPENDENT, NOISES, log_ratio_noise
 from tools.simulation.truths import MEASURED

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from copycost.analysis.adaptive_sampling import most_decisive, open_ones, within
+from copycost.analysis.stats.best import Told, find_best
+from copycost.analysis.stats.ratios import paired_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.config.alpha_spending import (
     FEWEST_ROUNDS,
     PASSES,
@@ -19,9 +22,6 @@ from copycost.config.alpha_spending import (
     confidence_to_settle,
 )
 from copycost.config.cells import Cell
-from copycost.stats.best import Told, find_best
-from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import FloatArray
 
 CONFIDENCE = 0.95
 TIMES = (2, 3, 5, 8, 16, 40)

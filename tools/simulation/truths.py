@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.checkout import ROOT
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.settings import FloatArray
+from copycost.config.checkout import ROOT
 
 MEASURED = pd.read_csv(ROOT / "docs" / "measured_costs.csv")
 """See the package."""

@@ -8,9 +8,9 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import Studied
 from copycost.analysis.metrics import THROUGHPUT, CostMetric
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.unexpected import unexpected_findings
 from copycost.config.conditions import COLD, HOT, Condition
-from copycost.stats.settings import StatisticsSettings
 from tools.simulation.noise import NOISES
 from tools.simulation.truths import DATAGRAM_SIZES, STREAM_SIZES
 

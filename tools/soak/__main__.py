@@ -20,7 +20,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.records.reading import REPETITIONS, UNUSABLE
 from tools.bench.workflow_runs import project_copy
 from tools.soak.troubles import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
-from copycost.checkout import version
+from copycost.config.checkout import version
 from copycost.errors import CopycostError
 
 

@@ -6,8 +6,8 @@ SETTINGS = {study: CONFIG.measure.settings(study).as_params() for study in STUDI
 ORDER_SEED = CONFIG.measure.order_seed
 # What decides what is measured: an edit measures everything again, so these rooms and no more. As
 # digests, since a hundred more inputs of each of thousands of jobs take Snakemake long.
-_ROOMS = ["hosts/**/*", "measure/*", "observers/*", "perf/*", "testbeds/*"]
-CODE_OF_PROGRAMS = digest_of(*_ROOMS, "measure/drivers/programs/*")
+_ROOMS = ["hosts/**/*", "measure/*", "observers/**/*"]
+CODE_OF_PROGRAMS = digest_of(*_ROOMS, "measure/drivers/*", "measure/drivers/programs/*")
 CODE_OF_DRIVERS = digest_of(*_ROOMS, "measure/drivers/**/*")
 # What each cell is measured in turns with.
 beside = lambda wildcards: reference_of(CONFIG, Cell.from_words(**wildcards))

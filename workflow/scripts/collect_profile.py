@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.structure import from_plain
 from copycost.config.studies import Profile
 from copycost.records.files import write_json
 from copycost.records.table import write_table
 from copycost.snakefile.parts import make_part
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.functions import load_lists

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget import facts as cpu_budget
 from copycost.studies.cpu_budget.records import CPU_BUDGET
 from copycost.studies.datagrams import facts as datagrams

@@ -10,7 +10,7 @@ from synthetic import Run, Udp
 
 from copycost.analysis.decisions import are_together
 from copycost.analysis.json_values import Facts
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.settings import FloatArray
 
 pytestmark = pytest.mark.slow
 

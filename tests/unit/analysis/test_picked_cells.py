@@ -13,9 +13,9 @@ from copycost.analysis.evidence import ZERO
 from copycost.analysis.finding import Finding, of
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.questions import answer_questions
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 from copycost.analysis.tables import compare
 from copycost.analysis.unexpected import unexpected_findings
-from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
 from tools.simulation.noise import NOISES
 from tools.simulation.unexpected import N_ROUNDS, default_run, simulate

@@ -10,7 +10,7 @@ from synthetic import Run, make_cells
 from synthetic.round_trips import RoundTrips, make_round_trips
 
 from copycost.analysis.placement import placement_facts
-from copycost.stats.settings import StatisticsSettings
+from copycost.analysis.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 CELLS: dict[str, Any] = {

@@ -8,8 +8,8 @@ from analysed import facts_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import summarise
-from copycost.stats.settings import StatisticsSettings
 
 pytestmark = pytest.mark.slow
 

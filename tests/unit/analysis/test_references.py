@@ -11,10 +11,10 @@ from synthetic import Run, make_cells
 
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare, summarise
 from copycost.analysis.throughput_factors import explain_pair
 from copycost.records.columns import PAIRED
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of
 
 WAYS = ("two_copy", "one_copy", "zero_copy")

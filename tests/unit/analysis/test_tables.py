@@ -11,8 +11,8 @@ from synthetic import Run, Udp, make_cells
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.finding import read_finding
 from copycost.analysis.metrics import SUMMARISED, THROUGHPUT, choose_cost_metric
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare, findings_table, summarise
-from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()
 RUN = Run(msg_bytes=(1024, 65536), n_threads=(1, 2))

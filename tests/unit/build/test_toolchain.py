@@ -104,7 +104,7 @@ def test_a_linker_that_met_a_full_disk_has_no_fault_of_the_sources(tmp_path: Pat
     code = (
         "from pathlib import Path\n"
         "from copycost.build.toolchain import compile_program\n"
-        "from copycost.disk import lacks_room\n"
+        "from copycost.records.disk import lacks_room\n"
         "out = Path('program').absolute()\n"
         "try: compile_program('memory_floor', None, out, root=Path(ROOT))\n"
         "except Exception as error: print(lacks_room(error), error)"

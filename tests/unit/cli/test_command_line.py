@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from snakemake.cli import get_argument_parser
 
-from copycost.checkout import ROOT
 from copycost.cli.command_line import _MORE_VALUES, _ONE_VALUE, _OTHER_NAMES, UsageError, parse
+from copycost.config.checkout import ROOT
 
 TINY = "config/tiny.yaml"
 

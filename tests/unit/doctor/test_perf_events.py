@@ -13,7 +13,7 @@ from unit.conftest import FakePerf, HostTree
 from copycost.doctor.perf_events import counts_with_kernel, read_perf
 from copycost.hosts.facts import tools
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.perf.events import PERF_EVENTS
+from copycost.observers.perf.events import PERF_EVENTS
 
 ALL_COUNTED = '*) counted "$event" 12345.000000;;'
 NO_COUNTERS = """\

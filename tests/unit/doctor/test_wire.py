@@ -21,7 +21,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.connection import ConnectionLost
-from copycost.testbeds import over_wire
+from copycost.hosts.testbeds import over_wire
 
 HERE, THERE = "127.0.0.1", "127.0.0.2"
 OPEN = {"here": None, "there": None}

@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.text import Text
 from synthetic import Run, Udp, make_cells
 
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import summarise
 from copycost.figures.tables import Drawn, Tables, tables_of
-from copycost.stats.settings import StatisticsSettings
 from copycost.wording.numbers import NBSP
 
 IMPLEMENTATIONS = ("two_copy", "one_copy", "zero_copy")

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from copycost.build.toolchain import strategies
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.figures.markers import CROWD, families, way_styles
 
 WAYS = tuple(name for name in strategies(ROOT) if name != "null")

@@ -14,8 +14,8 @@ from unit.hosts.places import running
 from copycost.errors import HostError
 from copycost.hosts.processes import CpuTimes, ThreadTimes, cpu_times_at, ticks_of, times_of
 from copycost.hosts.side import SideName
+from copycost.hosts.testbeds.testbed import Guest, Testbed
 from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor
-from copycost.testbeds.testbed import Guest, Testbed
 
 SECOND_NS = 10**9
 # one thread that spins as a virtual CPU would, one that sleeps as an idle I/O thread does, and

@@ -5,8 +5,8 @@ import time
 
 from setups import HOST
 
+from copycost.hosts.testbeds.testbed import open_testbed
 from copycost.observers.kernel_counters import KernelCounters, devices_in, snmp_counts
-from copycost.testbeds.testbed import open_testbed
 
 
 def test_counters_of_the_kernel_are_found_by_name() -> None:

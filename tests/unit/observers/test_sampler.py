@@ -20,6 +20,8 @@ from unit.hosts.places import running
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.side import Side
+from copycost.hosts.testbeds.testbed import Guest, Testbed
+from copycost.observers.perf.stacks import Sampled, Thread, read_samples
 from copycost.observers.sampler import (
     Sampler,
     SamplingPlan,
@@ -28,9 +30,7 @@ from copycost.observers.sampler import (
     of_hypervisor,
     plan_sampling,
 )
-from copycost.perf.stacks import Sampled, Thread, read_samples
 from copycost.studies.profile.functions import load_lists
-from copycost.testbeds.testbed import Guest, Testbed
 
 PERF = shutil.which("perf")
 _BUSY = (sys.executable, "-c", "while True: sum(range(20000))")

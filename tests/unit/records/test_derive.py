@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from sample_records import beside, guest_entry, in_guests, on_sink, sample_record
 
-from copycost.perf.events import PERF_EVENTS
+from copycost.observers.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, PAIRED
 from copycost.records.cpu_attribution import machine_columns
 from copycost.records.derive import Row, derive_row

@@ -9,7 +9,7 @@ import pdfplumber
 import pytest
 
 from copycost.build.typesetter import Typesetter, find_typesetter
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.doctor.findings import judge_typesetter
 from copycost.errors import CopycostError
 from copycost.records.files import read_json

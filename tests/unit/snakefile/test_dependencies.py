@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.snakefile import dependencies
 from copycost.snakefile.dependencies import code_of
 

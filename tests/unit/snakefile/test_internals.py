@@ -14,7 +14,7 @@ from snakemake.script import PythonScript
 from snakemake_interface_common import plugin_registry
 from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.snakefile.internals import run_scripts_with, start_quickly
 
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))

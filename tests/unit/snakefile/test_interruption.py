@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from copycost.checkout import ROOT
 from copycost.cli import environment
+from copycost.config.checkout import ROOT
 
 BEGIN = """
 import asyncio, logging, os, signal, sys, threading, warnings

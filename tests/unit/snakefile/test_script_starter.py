@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.snakefile.script_starter import ScriptStarter
 
 REPORT = """

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.config.sources import DEFAULTS, USER_FILE
 from copycost.snakefile.startup import checked_config
 

@@ -15,8 +15,8 @@ from synthetic import Run, Udp, make_cells
 from copycost.__main__ import main
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import summarise
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.capacity_command import WIDTH
 
 Said = pytest.CaptureFixture[str]

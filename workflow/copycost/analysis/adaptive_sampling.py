@@ -27,6 +27,10 @@ import pandas as pd
 from copycost.analysis.decisions import are_together
 from copycost.analysis.log_ratios import AXES, LogCube
 from copycost.analysis.metrics import BASELINE, ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.analysis.stats import ALIKE
+from copycost.analysis.stats.best import Told, find_best
+from copycost.analysis.stats.ratios import paired_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.config.alpha_spending import FEWEST_ROUNDS, PASSES, confidence_to_settle
 from copycost.config.cells import Cell
 from copycost.config.config import Config
@@ -34,10 +38,6 @@ from copycost.config.grid import MOST_REPETITIONS, Grid, reference_of, repetitio
 from copycost.config.passes import further_jobs
 from copycost.config.strategy_capabilities import can_exist
 from copycost.config.testbeds import receives_on
-from copycost.stats import ALIKE
-from copycost.stats.best import Told, find_best
-from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import FloatArray
 from copycost.wording.numbers import format_size
 from copycost.wording.words import plural
 

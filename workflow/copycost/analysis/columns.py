@@ -13,10 +13,10 @@ from copycost.analysis.metrics import (
     SUMMARISED_OF_MACHINES,
 )
 from copycost.analysis.quality_table import DISTURBANCES, GATES
+from copycost.analysis.stats.ratios import Direction
 from copycost.records import table as tables
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import CELLS
-from copycost.stats.ratios import Direction
 
 _BY_NAME = {column.name: column for column in CELLS.columns}
 # the columns of CELL, as in the table of cells

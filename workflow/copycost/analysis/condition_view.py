@@ -12,9 +12,9 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
 from copycost.analysis.ratio_facts import complete_block, pooled_ratio, together
-from copycost.stats.estimates import Mean, mean_estimate
-from copycost.stats.ratios import Ratio
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.analysis.stats.estimates import Mean, mean_estimate
+from copycost.analysis.stats.ratios import Ratio
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from copycost.analysis.conditions import POINT, stream_sections, with_condition
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats import ALIKE, estimates, ratios
 from copycost.config.alpha_spending import (
     FEWEST_ROUNDS,
     PASSES,
@@ -15,8 +16,7 @@ from copycost.config.alpha_spending import (
 )
 from copycost.config.placements import PLACEMENTS
 from copycost.config.structure import NONE
-from copycost.perf.events import EVENTS
-from copycost.stats import ALIKE, estimates, ratios
+from copycost.observers.perf.events import EVENTS
 
 
 def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:

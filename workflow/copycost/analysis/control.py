@@ -11,8 +11,8 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.ratios import paired_ratio
+from copycost.analysis.stats.settings import FloatArray
 
 
 def control_facts(views: Mapping[str, View]) -> Facts | None:

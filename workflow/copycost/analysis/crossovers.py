@@ -13,10 +13,10 @@ from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import estimate_of, extremes, over_cells
-from copycost.stats.crossover import Crossover, Outcome, find_crossover
-from copycost.stats.ratios import Ratio, family_ratios
-from copycost.stats.settings import FloatArray
-from copycost.stats.trend_tests import reversals
+from copycost.analysis.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.analysis.stats.ratios import Ratio, family_ratios
+from copycost.analysis.stats.settings import FloatArray
+from copycost.analysis.stats.trend_tests import reversals
 
 _TURNING = {Outcome.FROM, Outcome.UP_TO}
 

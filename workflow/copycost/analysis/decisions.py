@@ -14,10 +14,10 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import cell_counts, estimate_of
+from copycost.analysis.stats.best import Told, find_best
+from copycost.analysis.stats.ratios import holm, simultaneous_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.wire import MACHINES, priced
-from copycost.stats.best import Told, find_best
-from copycost.stats.ratios import holm, simultaneous_ratio
-from copycost.stats.settings import FloatArray
 
 BITRATE = 10e9
 """Bitrate whose CPUs are told [bit/s]."""

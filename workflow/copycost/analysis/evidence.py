@@ -17,7 +17,7 @@ from copycost.analysis.finding import NOT_COPIED_SHARE as NOT_COPIED_SHARE
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.ratio_facts import cell_counts
-from copycost.stats.ratios import Direction, Ratio, paired_ratio
+from copycost.analysis.stats.ratios import Direction, Ratio, paired_ratio
 
 ONE = "one_copy"
 ZERO = "zero_copy"

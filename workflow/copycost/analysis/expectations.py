@@ -23,12 +23,12 @@ from copycost.analysis.evidence import (
 )
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import n_cpus_of
+from copycost.analysis.stats.ratios import Ratio, paired_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.throughput_factors import cpus_in_use
 from copycost.config.conditions import COLD, HOT
 from copycost.config.strategy_capabilities import split_implementation
 from copycost.config.testbeds import is_wire
-from copycost.stats.ratios import Ratio, paired_ratio
-from copycost.stats.settings import FloatArray
 
 PAYS_FROM_BYTES = 10240
 """From about here on zero-copy is said to pay (kernel document networking/msg_zerocopy.rst)."""

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from copycost.analysis.stats import ALIKE
 from copycost.records.columns import THROUGHPUT
-from copycost.stats import ALIKE
 
 ANSWERS = ("fastest", "cheapest")
 """The questions that a decision table answers in each of its rows."""

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from copycost.stats.settings import FloatArray
+from copycost.analysis.stats.settings import FloatArray
 
 AXES = ("implementation", "msg_bytes", "n_threads", "rep")
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from copycost.analysis.stats.ratios import Direction
 from copycost.config.strategy_capabilities import BASELINE as BASELINE
 from copycost.config.testbeds import receives_on
-from copycost.perf.events import COST_EVENTS
+from copycost.observers.perf.events import COST_EVENTS
 from copycost.records.columns import THROUGHPUT as THROUGHPUT
 from copycost.records.cpu_attribution import cost_columns, machine_columns
-from copycost.stats.ratios import Direction
 from copycost.wording.numbers import format_percent
 
 ROUND_TRIP_TIMES = ("p50_ns", "p99_ns")

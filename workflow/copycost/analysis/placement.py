@@ -12,10 +12,10 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.stats.ratios import Ratio, family_ratios
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 from copycost.config.placements import APART, FREE, PLACEMENTS
 from copycost.config.testbeds import kernels_on
-from copycost.stats.ratios import Ratio, family_ratios
-from copycost.stats.settings import FloatArray, StatisticsSettings
 
 
 def n_cpus_of(view: View) -> int | None:

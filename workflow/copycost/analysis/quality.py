@@ -19,8 +19,8 @@ from copycost.analysis.quality_table import (
     has_warning,
     quality_table,
 )
+from copycost.analysis.stats.modes import FEWEST
 from copycost.analysis.tables import compare
-from copycost.stats.modes import FEWEST
 
 _PAIR = ["implementation", "baseline", "msg_bytes", "n_threads"]
 

@@ -23,11 +23,11 @@ from copycost.analysis.ratio_facts import (
     judged_together,
     over_cells,
 )
+from copycost.analysis.stats.ratios import Ratio
+from copycost.analysis.stats.trend_tests import paths, settled_signs
 from copycost.analysis.throughput_factors import explain_pair, explain_threads
 from copycost.config.strategy_capabilities import split_implementation
-from copycost.perf.events import MISS_LEVELS
-from copycost.stats.ratios import Ratio
-from copycost.stats.trend_tests import paths, settled_signs
+from copycost.observers.perf.events import MISS_LEVELS
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
@@ -161,9 +161,9 @@ def _threads(view: View) -> Iterator[Finding]:
     """Yield what became of each way's throughput with more threads, and what grew with them.
 
     Its verdict rests on the change that it tells, from the fewest to the most where that stands. It
-    is ``rises``, ``falls``, ``turns``, ``unsettled`` (see `copycost.stats.trend_tests.Course`), or
-    ``by_size``: shown to rise at some sizes and to fall at others, so that nothing is told of the
-    sizes together.
+    is ``rises``, ``falls``, ``turns``, ``unsettled`` (see
+    `copycost.analysis.stats.trend_tests.Course`), or ``by_size``: shown to rise at some sizes and
+    to fall at others, so that nothing is told of the sizes together.
     """
     steps: dict[str, dict[tuple[int, int], Ratio]] = {}  # between all thread counts
     wholes: dict[str, tuple[tuple[int, int], pd.DataFrame]] = {}  # from the fewest to the most

@@ -10,9 +10,9 @@ from copycost.analysis.condition_view import View, records
 from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.stats.estimates import median_intervals
-from copycost.stats.ratios import holm, paired_ratio
-from copycost.stats.settings import StatisticsSettings
+from copycost.analysis.stats.estimates import median_intervals
+from copycost.analysis.stats.ratios import holm, paired_ratio
+from copycost.analysis.stats.settings import StatisticsSettings
 
 _CACHES = {"l1": "l1d_bytes", "l2": "l2_bytes", "llc": "llc_bytes"}
 # A working set of half a cache has room there next to everything else; one of twice the last-level

@@ -9,15 +9,15 @@ import pandas as pd
 
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
-from copycost.stats.ratios import (
+from copycost.analysis.stats.ratios import (
     Direction,
     Ratio,
     family_ratios,
     paired_ratio,
     simultaneous_ratio,
 )
-from copycost.stats.settings import FloatArray, IntArray
-from copycost.stats.trend_tests import settled_signs
+from copycost.analysis.stats.settings import FloatArray, IntArray
+from copycost.analysis.stats.trend_tests import settled_signs
 
 _AXES = ("msg_bytes", "n_threads")
 _Key = TypeVar("_Key", bound=Hashable)

@@ -13,9 +13,9 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.stats.ratios import simultaneous_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.config.strategy_capabilities import capability_of, split_implementation
-from copycost.stats.ratios import simultaneous_ratio
-from copycost.stats.settings import FloatArray
 
 
 def copied_facts(view: View) -> list[Facts]:

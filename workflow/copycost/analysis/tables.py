@@ -22,12 +22,12 @@ from copycost.analysis.metrics import (
     THROUGHPUT,
     verdict,
 )
+from copycost.analysis.stats.estimates import median_intervals
+from copycost.analysis.stats.modes import two_modes
+from copycost.analysis.stats.ratios import family_ratios, holm
+from copycost.analysis.stats.settings import FloatArray, IntArray, StatisticsSettings
 from copycost.config.conditions import Condition
 from copycost.config.strategy_capabilities import split_implementation
-from copycost.stats.estimates import median_intervals
-from copycost.stats.modes import two_modes
-from copycost.stats.ratios import family_ratios, holm
-from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 
 def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:

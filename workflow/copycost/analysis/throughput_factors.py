@@ -14,7 +14,7 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import complete_block
-from copycost.stats.ratios import Ratio, paired_ratio
+from copycost.analysis.stats.ratios import Ratio, paired_ratio
 
 _BITS = 8.0
 _NS = 1e9

@@ -12,7 +12,7 @@ from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
 from copycost.analysis.finding import MEAN, Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import estimate_of
-from copycost.stats.ratios import (
+from copycost.analysis.stats.ratios import (
     Direction,
     Ratio,
     holm,

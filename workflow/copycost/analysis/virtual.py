@@ -14,12 +14,12 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts, together
 from copycost.analysis.real_nic_validity import copied_facts
+from copycost.analysis.stats.estimates import estimate
+from copycost.analysis.stats.ratios import paired_ratio
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import without_guests
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import WATCHED
-from copycost.stats.estimates import estimate
-from copycost.stats.ratios import paired_ratio
 
 PARTS = ("vcpu", "io", "vhost", "worker", "apart")
 """What the CPU time of a byte outside consists of: the threads of virtual CPUs, the hypervisor's

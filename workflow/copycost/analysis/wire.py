@@ -14,11 +14,11 @@ from copycost.analysis.evidence import NOT_COPIED_SHARE
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.real_nic_validity import copied_facts
+from copycost.analysis.stats.estimates import estimate
 from copycost.config.testbeds import away_on, is_wire, peer_of
 from copycost.hosts.facts.kernel import is_virtual
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import DROPS, machine_columns
-from copycost.stats.estimates import estimate
 
 NEAR = 0.95
 """From this share of what the link carries on, the link sets the throughput."""

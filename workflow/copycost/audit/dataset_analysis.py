@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare, summarise
 from copycost.audit.dataset import (
     KEYS,
@@ -29,10 +30,9 @@ from copycost.audit.quantities import (
 from copycost.config.conditions import HOT, RECV
 from copycost.config.placements import APART
 from copycost.figures.markers import in_order
-from copycost.perf.events import PERF_EVENTS
+from copycost.observers.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, SIDES
 from copycost.records.table import make_table
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
 
 STATISTICS = StatisticsSettings()

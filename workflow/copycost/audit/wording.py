@@ -8,7 +8,7 @@ import pandas as pd
 from jinja2 import Environment
 
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.report.environment import fill_from, make_environment
 from copycost.wording.filters import gbps, join_and, n_threads, significant, size
 from copycost.wording.numbers import NBSP

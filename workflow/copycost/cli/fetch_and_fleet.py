@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 
-from copycost.checkout import SOURCES
 from copycost.cli import environment, measuring
 from copycost.cli.command_line import parse
 from copycost.cli.environment import EXIT_FAILED_REPETITIONS, RunError, command_of, say
 from copycost.compare.hosts.privacy import RULE, fitting_name, require_name, shown
+from copycost.config.checkout import SOURCES
 from copycost.errors import ConfigError
 from copycost.snakefile import interruption
 

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 import yaml
 
-from copycost.checkout import ROOT, SOURCES
 from copycost.cli.environment import LAUNCH
 from copycost.compare.hosts.host_results import FLEET, HostSet, read_all_sets
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.cells import LISTS, Cell
+from copycost.config.checkout import ROOT, SOURCES
 from copycost.config.passes import GIVEN_PATH, write_pass
 from copycost.config.sources import usual_tree
 from copycost.config.testbeds import kind_of, peer_of, transport_of

@@ -28,7 +28,7 @@ from pathlib import Path  # noqa: E402
 # The package, and the tools beside it in the folder of the checkout.
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
 
-from copycost.disk import AGAIN  # noqa: E402
+from copycost.records.disk import AGAIN  # noqa: E402
 from copycost.snakefile import interruption  # noqa: E402
 
 # What is said at the end comes before: it is registered later.

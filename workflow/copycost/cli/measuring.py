@@ -10,7 +10,7 @@ from pathlib import Path
 from copycost.cli import apt_packages, environment
 from copycost.cli.command_line import Request, parse
 from copycost.cli.environment import EXIT_FAILED_REPETITIONS, INTERRUPTED, RunError, command_of
-from copycost.disk import AGAIN, is_full, room_comes
+from copycost.records.disk import AGAIN, is_full, room_comes
 from copycost.records.files import ASIDE
 from copycost.snakefile import interruption
 

@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from copycost.build.toolchain import strategies
-from copycost.checkout import ROOT
 from copycost.cli.command_line import UsageError, parse
 from copycost.config.check import check_config
+from copycost.config.checkout import ROOT
 from copycost.config.sources import (
     DEFAULTS,
     USER_FILE,

@@ -14,8 +14,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import ROOT
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
+from copycost.config.checkout import ROOT
 from copycost.config.structure import KeyPath
 from copycost.config.wire import wire_over
 from copycost.config.yaml_loader import parse_yaml, read_sections

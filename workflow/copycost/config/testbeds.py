@@ -103,7 +103,7 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
         ),
     }
 )
-"""By name; `copycost.testbeds.testbed` says which module builds it."""
+"""By name; `copycost.hosts.testbeds.testbed` says which module builds it."""
 
 
 WIRES = tuple(name for name, entry in TESTBEDS.items() if entry.away and not entry.guests)

@@ -9,7 +9,7 @@ from copycost.build.toolchain import (
     run_compiler,
     translation_units,
 )
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.doctor.findings import Finding, State, say, titled, version_in
 from copycost.errors import CopycostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool

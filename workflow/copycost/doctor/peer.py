@@ -20,7 +20,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
-from copycost.testbeds.links import OFFLOADS, features_at, mtu_at
+from copycost.hosts.testbeds.links import OFFLOADS, features_at, mtu_at
 from copycost.wording.numbers import format_cpu_list
 
 _BOOT_ID = "proc/sys/kernel/random/boot_id"

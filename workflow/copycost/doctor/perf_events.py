@@ -9,8 +9,8 @@ from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.tools import describe_tool, install_command
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
-from copycost.perf.counts import PerfCount, parse_perf
-from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
+from copycost.observers.perf.counts import PerfCount, parse_perf
+from copycost.observers.perf.events import KERNEL_EVENTS, PERF_EVENTS
 
 _PROBE_TIMEOUT_S = 20.0
 _UNKNOWN_EVENT_CODE = 129

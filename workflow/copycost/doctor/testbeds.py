@@ -11,7 +11,7 @@ from typing import Any
 
 from copycost.config.testbeds import TESTBEDS
 from copycost.errors import Unavailable, in_words
-from copycost.testbeds.testbed import open_testbed
+from copycost.hosts.testbeds.testbed import open_testbed
 
 _PROBE_TIMEOUT_S = 30.0
 _FORKS = get_context("fork")

@@ -21,7 +21,7 @@ from copycost.figures.tables import (
     spread,
 )
 from copycost.figures.text import empty_figure, interval_note, size_label
-from copycost.perf.events import EVENTS, MISS_LEVELS
+from copycost.observers.perf.events import EVENTS, MISS_LEVELS
 
 _NOT_CYCLES = {
     "cycles_not_counted": "Cycles were not counted on this host.",

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from copycost.analysis.metrics import BASELINE
+from copycost.analysis.stats.settings import FloatArray
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, styled
 from copycost.figures.tables import Drawn, counted
@@ -22,7 +23,6 @@ from copycost.figures.text import (
     put_words,
     size_label,
 )
-from copycost.stats.settings import FloatArray
 from copycost.wording.filters import significant
 
 WIRE_COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "part", "ns_per_byte",

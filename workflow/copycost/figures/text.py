@@ -15,8 +15,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Transform
 
+from copycost.analysis.stats.estimates import METHOD
 from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
-from copycost.stats.estimates import METHOD
 from copycost.wording.filters import exact_size, significant
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural

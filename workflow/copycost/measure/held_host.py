@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import current_commit
 from copycost.config.cells import Cell
+from copycost.config.checkout import current_commit
 from copycost.errors import MeasurementStopped, in_words
 from copycost.hosts.host import Waiting
 from copycost.hosts.local import LocalHost
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.processes import watched_parents
+from copycost.hosts.testbeds.testbed import Testbed, open_testbed
 from copycost.records.record import host_digest
-from copycost.testbeds.testbed import Testbed, open_testbed
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,6 @@ from typing import Any
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.testbeds import away_on
-from copycost.disk import lacks_room
 from copycost.errors import (
     AttemptFailed,
     ConfigError,
@@ -29,6 +28,7 @@ from copycost.errors import (
 from copycost.hosts.placement import place_sides
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, SideName
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
@@ -48,8 +48,8 @@ from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters
 from copycost.observers.perf_stat import PerfStat
 from copycost.observers.protocol import WindowObserver
+from copycost.records.disk import lacks_room
 from copycost.records.record import SCHEMA_VERSION, Record, host_digest, prepare_check
-from copycost.testbeds.testbed import Testbed
 
 _OF_TESTBED = ("kind", "isolation", "mtu_bytes", "offloads")
 _OF_MACHINE = ("name", "kind", "clock_offset_ns", "clock_uncertainty_ns")

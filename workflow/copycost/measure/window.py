@@ -6,15 +6,15 @@ from typing import Any
 
 from copycost.hosts.processes import Usage
 from copycost.hosts.side import SideName
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.hosts.window_edges import ClockReading
 from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Window
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters, KernelSnapshot
+from copycost.observers.perf.counts import PerfSide
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.perf.counts import PerfSide
 from copycost.records.record import Disturbance, Record, disturbance
-from copycost.testbeds.testbed import Testbed
 
 CLOCK_SHARE = 0.01
 """By more of a window nobody may be wrong of when it was on another machine."""

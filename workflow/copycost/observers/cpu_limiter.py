@@ -11,8 +11,8 @@ from copycost.hosts.cgroups import CpuGroup, Throttling, throttling_of
 from copycost.hosts.host import Host, Program, Reader
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.observers.protocol import WindowObserver
-from copycost.testbeds.testbed import Testbed
 
 LimiterKind = Literal["cgroup", "cpulimit"]
 

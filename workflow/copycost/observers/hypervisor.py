@@ -27,9 +27,9 @@ from copycost.hosts.processes import (
     times_of,
     usage_of,
 )
+from copycost.hosts.testbeds.testbed import Guest, Testbed
 from copycost.hosts.window_edges import DoneHere
 from copycost.observers.protocol import WindowObserver
-from copycost.testbeds.testbed import Guest, Testbed
 
 ThreadKind = Literal["vcpu", "io", "vhost", "worker"]
 THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)

@@ -20,8 +20,8 @@ from copycost.hosts.parsing import parser_of
 from copycost.hosts.processes import PATH as _STAT
 from copycost.hosts.processes import CpuTimes, cpu_times_at
 from copycost.hosts.side import Side, SideName
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.observers.protocol import WindowObserver
-from copycost.testbeds.testbed import Testbed
 
 _SNMP, _SOFTNET, _DEVICES = "proc/net/snmp", "proc/net/softnet_stat", "proc/net/dev"
 _SOCKETS = "proc/net/udp"

@@ -11,9 +11,15 @@ from copycost.errors import CannotStart, HostError, ParseError
 from copycost.hosts.host import AtEdges, Host, Program
 from copycost.hosts.program import Launch
 from copycost.hosts.side import REFERENCES, SIDES, Side, SideName
+from copycost.observers.perf.command import (
+    COUNTS,
+    AttachedPerf,
+    plan_perf,
+    stat_around,
+    stat_attached,
+)
+from copycost.observers.perf.counts import PerfSide, PerfStatus, join_counts, no_perf, parse_perf
 from copycost.observers.protocol import WindowObserver
-from copycost.perf.command import COUNTS, AttachedPerf, plan_perf, stat_around, stat_attached
-from copycost.perf.counts import PerfSide, PerfStatus, join_counts, no_perf, parse_perf
 
 _ACK_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0

@@ -34,7 +34,7 @@ from copycost.hosts.host import AtEdges, Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side
-from copycost.testbeds.testbed import Testbed
+from copycost.hosts.testbeds.testbed import Testbed
 
 
 class WindowObserver:

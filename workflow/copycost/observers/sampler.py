@@ -14,10 +14,10 @@ from copycost.errors import CannotStart, HostError, ParseError, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import AtEdges, Host, stream
 from copycost.hosts.side import PARTIES, REFERENCES, Side, hypervisor_of, rest_of_guest
+from copycost.hosts.testbeds.testbed import Guest, Testbed
 from copycost.observers.hypervisor import ThreadKind, kernel_threads_of, kind_of
-from copycost.observers.protocol import WindowObserver
-from copycost.perf.command import DATA, AttachedPerf, record_attached
-from copycost.perf.stacks import (
+from copycost.observers.perf.command import DATA, AttachedPerf, record_attached
+from copycost.observers.perf.stacks import (
     EMULATOR_MARK,
     HYPERVISOR_MARK,
     KERNEL_MARK,
@@ -27,7 +27,7 @@ from copycost.perf.stacks import (
     Thread,
     read_samples,
 )
-from copycost.testbeds.testbed import Guest, Testbed
+from copycost.observers.protocol import WindowObserver
 
 # perf's name of the kernel's timer as an event
 _TIMER = "cpu-clock"

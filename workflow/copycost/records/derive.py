@@ -7,8 +7,8 @@ from copycost.config.cells import Cell
 from copycost.config.conditions import RECV
 from copycost.config.testbeds import peer_of, receives_on, transport_of
 from copycost.errors import DataError
-from copycost.perf.counts import PerfSide
-from copycost.perf.events import COST_EVENTS, HARDWARE_EVENTS, PERF_EVENTS
+from copycost.observers.perf.counts import PerfSide
+from copycost.observers.perf.events import COST_EVENTS, HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.column import KEY
 from copycost.records.columns import CELLS, COUNTED_STATUSES, PAIRED, SIDES, WARNINGS_SEPARATOR
 from copycost.records.cpu_attribution import costs_of, machines_of, status_columns, use_of

@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-from copycost.checkout import SCHEMAS
 from copycost.config.cells import Cell
+from copycost.config.checkout import SCHEMAS
 from copycost.records.json_schema import RecordKind
 
 SCHEMA_PATH = SCHEMAS / "record.schema.yaml"

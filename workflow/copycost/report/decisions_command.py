@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.analysis.finding import ANSWERS, answers_of, tally
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report.decisions import (
     COPIED,

@@ -5,7 +5,7 @@ from typing import Any
 
 from copycost.config.testbeds import transport_of
 from copycost.hosts.facts.kernel import is_virtual
-from copycost.perf.events import RARE_EVENTS
+from copycost.observers.perf.events import RARE_EVENTS
 from copycost.wording.filters import join_and, ns, sentence, size
 from copycost.wording.markdown import Table, code, escape, identifier, listing, tabulate
 from copycost.wording.values import NONE, Facts

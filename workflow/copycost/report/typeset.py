@@ -16,8 +16,8 @@ from textwrap import fill
 from typing import Literal, get_args
 
 from copycost.build.typesetter import Typesetter, embedded_default, find_typesetter
-from copycost.disk import lacks_room
 from copycost.errors import CopycostError, HostError, in_words
+from copycost.records.disk import lacks_room
 from copycost.records.files import write_bytes_whole, write_json
 
 log = logging.getLogger(__name__)

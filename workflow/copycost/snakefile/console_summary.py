@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.passes import is_given

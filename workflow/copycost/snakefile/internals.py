@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
-from copycost.disk import lacks_room
+from copycost.records.disk import lacks_room
 
 
 def quote_interpreter() -> None:

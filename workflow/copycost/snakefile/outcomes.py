@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import ROOT
 from copycost.config import simulated
 from copycost.config.cells import RAW_ROOT
+from copycost.config.checkout import ROOT
 from copycost.errors import DataError
 from copycost.records.files import reason_of, write_whole
 from copycost.records.reading import REPETITIONS, UNUSABLE, Readable

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
 
-from copycost.disk import lacks_room
 from copycost.errors import in_words
+from copycost.records.disk import lacks_room
 from copycost.records.files import newly_unread, read_json, write_json
 from copycost.snakefile.logs import log_to_file
 

@@ -21,8 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from copycost.checkout import SCHEMAS
-from copycost.disk import AGAIN, lacks_room, room_comes
+from copycost.config.checkout import SCHEMAS
+from copycost.records.disk import AGAIN, lacks_room, room_comes
 from copycost.records.files import UNREAD, set_aside, unread
 from copycost.snakefile.dependencies import imported_names
 

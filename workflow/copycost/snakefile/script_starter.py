@@ -9,7 +9,7 @@ import subprocess
 import sys
 from threading import Lock
 
-from copycost.disk import AGAIN
+from copycost.records.disk import AGAIN
 from copycost.snakefile.script_server import BEGUN
 
 _SERVER = "copycost.snakefile.script_server"

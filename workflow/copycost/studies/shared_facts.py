@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.stats.estimates import Estimate, estimate
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import EMULATED, PARTIES, WATCHED, use_columns
-from copycost.stats.estimates import Estimate, estimate
-from copycost.stats.settings import StatisticsSettings
 
 
 def outcome_facts(

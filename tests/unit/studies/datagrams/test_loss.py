@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.observers.kernel_counters import (
     LossCounters,
     parse_devices,
@@ -14,7 +15,6 @@ from copycost.observers.kernel_counters import (
     waiting_bytes,
 )
 from copycost.studies.datagrams.records import _cpu_use, account_of
-from copycost.testbeds.testbed import Testbed
 
 DEV = """\
 Inter-|   Receive                                                |  Transmit

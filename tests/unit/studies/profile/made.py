@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from copycost.checkout import ROOT
+from copycost.analysis.stats.settings import StatisticsSettings
+from copycost.config.checkout import ROOT
 from copycost.config.config import Config
 from copycost.config.sources import usual_tree
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.functions import load_lists
 from copycost.studies.profile.runs import Run

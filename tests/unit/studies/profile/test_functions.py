@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.errors import DataError
 from copycost.studies.profile.functions import (
     ELSEWHERE,

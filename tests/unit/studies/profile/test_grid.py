@@ -11,7 +11,7 @@ from unit.studies.profile.made import config
 
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.errors import AttemptFailed
-from copycost.perf.stacks import UNKNOWN, Stacks
+from copycost.observers.perf.stacks import UNKNOWN, Stacks
 from copycost.studies.profile.differences import changes
 from copycost.studies.profile.grid import cell_keys, profile_cells
 from copycost.studies.profile.repetition import require_samples, require_stacks

@@ -20,7 +20,7 @@ from unit.studies.profile.made import (
 )
 
 from copycost.errors import ParseError
-from copycost.perf.stacks import Stacks
+from copycost.observers.perf.stacks import Stacks
 from copycost.records.table import read_table, write_table
 from copycost.studies.profile.columns import SHARE_TABLES, SHARES
 from copycost.studies.profile.differences import rounds_of

@@ -11,9 +11,9 @@ from sample_records import beside, sample_record, with_round_trips
 from synthetic.round_trips import TAILS, RoundTrips, make_round_trips, round_trips_config
 
 from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.records.record import Record, cell_of
 from copycost.records.table import read_table
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 from copycost.studies.round_trips.table import (
     CURVES,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from copycost.checkout import ROOT
+from copycost.config.checkout import ROOT
 from copycost.config.simulated import CacheSizes, Geometry
 from copycost.config.simulated import Simulated as Section
 from copycost.config.simulation_variants import PLAIN

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from copycost.analysis.stats.ratios import paired_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.claims.rulings import Key, Ruling, Survey, weigh
 from copycost.audit.claims.statements import Change, Claim, Point, Region, Value
 from copycost.audit.dataset import CELL, Dataset, follows_from_others, quantity
@@ -17,8 +19,6 @@ from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.mapping import implementation_name
 from copycost.audit.quantities import DATASET, REP, SIZE, THREADS, base_of, words_of
 from copycost.audit.wording import cell_name, place, value_with_unit
-from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import FloatArray
 from copycost.wording.filters import ratio, span
 
 N_SHOWN = 6

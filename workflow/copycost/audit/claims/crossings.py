@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from copycost.analysis.stats.crossover import Crossover, Outcome, crossover_of_rounds
 from copycost.audit.claims.cell_p_values import N_SHOWN, NO_PAIRS, CellValues, Measured
 from copycost.audit.claims.rulings import Ruling, Survey
 from copycost.audit.claims.statements import Claim, Crossing
 from copycost.audit.dataset_analysis import STATISTICS
-from copycost.stats.crossover import Crossover, Outcome, crossover_of_rounds
 from copycost.wording.filters import size as told
 from copycost.wording.words import plural
 

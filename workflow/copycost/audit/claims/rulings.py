@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from copycost.analysis.stats.ratios import holm, paired_ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.claims.statements import In, Region
 from copycost.audit.dataset_analysis import STATISTICS
-from copycost.stats.ratios import holm, paired_ratio
-from copycost.stats.settings import FloatArray
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.dataset import CELL, quantity
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import BYTES, IMPLEMENTATION, REP, SIZE, THREADS, base_of
-from copycost.stats.settings import FloatArray
 
 _LEAST_COUNT = 50.0
 """Where all other values are above it, a 0 is hardly one of them."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import GIVEN, Sample, all_by_chance, solve
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
 from copycost.audit.wording import plain_number
-from copycost.stats.settings import FloatArray
 from copycost.wording.filters import n_threads, size
 
 # Whether a column is an exact function of message size and threads, as no measurement is.

@@ -9,11 +9,11 @@ import pandas as pd
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 from scipy.spatial import cKDTree
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import CHANCE, SETTINGS, Sample, all_by_chance, by_chance
 from copycost.audit.quantities import REP, SIZE, THREADS, TOTALS, base_of
-from copycost.stats.settings import FloatArray
 
 _EQUAL_FINE = 5e-4
 """Relative step below which equal values are no matter of coarse digits."""

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Kind
 from copycost.audit.plausibility.sample import CHANCE, GIVEN, Sample, by_chance, solve
 from copycost.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS
-from copycost.stats.settings import FloatArray
 
 _FIXED = GIVEN | {"instructions", "instructions_per_byte", "instructions_per_message", "cpu_time"}
 """What is set, follows from the program alone, or is what all CPUs can give."""

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 
+from copycost.analysis.stats.settings import FloatArray
 from copycost.audit.dataset import CELL, Dataset, per_byte
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness, declared
 from copycost.audit.quantities import BY_NAME, DATASET, TOTALS
 from copycost.audit.wording import cell_names
-from copycost.stats.settings import FloatArray
 
 SETTINGS = frozenset({"duration", "copied_share"})
 GIVEN = SETTINGS | {"bytes", "messages"}

@@ -7,10 +7,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-from copycost.checkout import version
 from copycost.compare.hosts.host_results import EXPORT, EXPORT_VERSION
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
 from copycost.compare.hosts.privacy import LEFT_OUT_IN_WORDS, require_name
+from copycost.config.checkout import version
 from copycost.records.files import write_bytes_whole
 from copycost.records.record import SCHEMA_VERSION, cell_of, record_text
 from copycost.studies.memory.record import memory_text

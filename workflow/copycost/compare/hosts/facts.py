@@ -9,13 +9,15 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
-from copycost.checkout import ROOT
+from copycost.analysis.stats.crossover import Outcome
+from copycost.analysis.stats.random_effects import FEWEST
 from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.host_facts import shown_fact
 from copycost.compare.hosts.host_results import HostSet
 from copycost.compare.hosts.host_tables import PAIR, SETTINGS
 from copycost.compare.hosts.meta_analysis import CELL, Across, judge
 from copycost.compare.hosts.privacy import SECTIONS
+from copycost.config.checkout import ROOT
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.sources import DEFAULTS
@@ -24,8 +26,6 @@ from copycost.config.yaml_loader import read_sections
 from copycost.errors import CopycostError
 from copycost.figures.markers import in_order
 from copycost.records.files import read_json
-from copycost.stats.crossover import Outcome
-from copycost.stats.random_effects import FEWEST
 
 SCHEMA_VERSION = 2
 POINT_BYTES = 65536

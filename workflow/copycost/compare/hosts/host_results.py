@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import SCHEMAS
+from copycost.config.checkout import SCHEMAS
 from copycost.errors import CopycostError, DataError
 from copycost.records.files import write_whole
 from copycost.records.json_schema import RecordKind

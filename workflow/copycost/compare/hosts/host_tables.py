@@ -10,6 +10,9 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.analysis.stats.crossover import find_crossover
+from copycost.analysis.stats.ratios import Direction, Ratio
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare
 from copycost.audit.dataset import dataset_of_cells
 from copycost.audit.facts import finding_facts
@@ -24,9 +27,6 @@ from copycost.records.column import KEY
 from copycost.records.cpu_attribution import EMULATED
 from copycost.records.derive import Row, derive_row
 from copycost.records.table import make_table
-from copycost.stats.crossover import find_crossover
-from copycost.stats.ratios import Direction, Ratio
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.table import ROUND_TRIPS, derive_round_trips
 
 SETTINGS = StatisticsSettings()

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.stats.random_effects import AcrossHosts, across_hosts, outlying
+from copycost.analysis.stats.ratios import holm, holm_levels, t_quantile
 from copycost.compare.hosts.host_tables import PAIR, SETTINGS, HostTables
-from copycost.stats.random_effects import AcrossHosts, across_hosts, outlying
-from copycost.stats.ratios import holm, holm_levels, t_quantile
 
 CELL = [*PAIR, "metric", "msg_bytes", "n_threads"]
 _LOOK = [*PAIR, "metric"]

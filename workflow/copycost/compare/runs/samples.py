@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.log_ratios import logarithms
+from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.runs.folders import COSTS, ROUND_TRIP, THROUGHPUT, Results
 from copycost.config.testbeds import receives_on
-from copycost.stats.settings import FloatArray
 
 CELL = ["study", "condition", "implementation", "msg_bytes", "n_threads"]
 """Columns that name a cell."""

@@ -11,14 +11,14 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy import special
 
-from copycost.compare.runs.samples import Cell, Sides, round_means, run_mean
-from copycost.stats.differences import (
+from copycost.analysis.stats.differences import (
     LogDifference,
     pooled_difference,
     welch_difference,
     with_run_spread,
 )
-from copycost.stats.ratios import holm
+from copycost.analysis.stats.ratios import holm
+from copycost.compare.runs.samples import Cell, Sides, round_means, run_mean
 
 CONFIDENCE = 0.95
 

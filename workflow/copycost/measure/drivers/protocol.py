@@ -30,8 +30,8 @@ from copycost.hosts.host import Host, Waiting
 from copycost.hosts.placement import Placement
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.records.record import Disturbance
-from copycost.testbeds.testbed import Testbed
 
 AGAIN = "delete the record and run again to repeat it"
 """The remedy where there is no better one."""

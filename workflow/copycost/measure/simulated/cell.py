@@ -15,8 +15,8 @@ from copycost.config.simulated import Geometry, Prefetcher
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import HostError
 from copycost.hosts.guest.qemu import running
+from copycost.hosts.testbeds.on_host import ADDRESSES
 from copycost.measure.simulated.guest import copy_words, escaped
-from copycost.testbeds.on_host import ADDRESSES
 
 TIMEOUT_S = 120.0
 """How long a cell may take [s]; one of 32 MiB takes 1 to 3 s."""

@@ -30,9 +30,9 @@ from copycost.hosts.guest.image import GuestImage, libraries_of
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu, running
 from copycost.hosts.program import CONTROL
-from copycost.testbeds.drop_hook import drop_rules
-from copycost.testbeds.links import veth_pair_commands
-from copycost.testbeds.on_host import ADDRESSES, LARGEST_MTU_BYTES
+from copycost.hosts.testbeds.drop_hook import drop_rules
+from copycost.hosts.testbeds.links import veth_pair_commands
+from copycost.hosts.testbeds.on_host import ADDRESSES, LARGEST_MTU_BYTES
 
 INIT = Path(__file__).with_name("init.sh")
 DRIVERS = ("veth", "nf_tables")

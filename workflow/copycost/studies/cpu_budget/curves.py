@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.errors_in_variables import fit_line, pooled_errors
+from copycost.analysis.stats.estimates import estimate
+from copycost.analysis.stats.ratios import t_quantile
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.hosts.side import SIDES
-from copycost.stats.errors_in_variables import fit_line, pooled_errors
-from copycost.stats.estimates import estimate
-from copycost.stats.ratios import t_quantile
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.shared_facts import curve_facts, party_estimates, with_interval
 from copycost.wording.numbers import NBSP
 

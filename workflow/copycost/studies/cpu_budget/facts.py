@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.errors_in_variables import METHOD
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.cells import WHOLE_CPU
 from copycost.config.testbeds import away_on, peer_of
 from copycost.records.columns import SIDES
-from copycost.stats.errors_in_variables import METHOD
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget.curves import RANGE_RULE, curve_of
 from copycost.studies.cpu_budget.records import MISS_POINTS
 from copycost.studies.shared_facts import (

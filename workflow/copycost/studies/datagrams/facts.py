@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.estimates import estimate
+from copycost.analysis.stats.settings import StatisticsSettings
+from copycost.analysis.stats.two_terms import METHOD, fit_two_terms
 from copycost.analysis.wire import NEAR
 from copycost.records.columns import SIDES
-from copycost.stats.estimates import estimate
-from copycost.stats.settings import StatisticsSettings
-from copycost.stats.two_terms import METHOD, fit_two_terms
 from copycost.studies.datagrams.records import CAUSES
 from copycost.studies.shared_facts import (
     curve_facts,

@@ -7,6 +7,7 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.config.testbeds import kernels_on
+from copycost.hosts.testbeds.links import packets_of
 from copycost.measure.drivers.iperf3.tool import udp_totals
 from copycost.measure.drivers.rates import limit_of
 from copycost.measure.repetition import Task, measure_repetition
@@ -16,7 +17,6 @@ from copycost.records.column import fact, flag, grouped, number, text
 from copycost.records.columns import RATE_LIMIT, SIDES
 from copycost.records.record import Record
 from copycost.studies.record_table import begin_row, define
-from copycost.testbeds.links import packets_of
 
 _CPU = "% of one CPU"
 _KEY = (

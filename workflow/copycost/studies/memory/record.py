@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import SCHEMAS
+from copycost.config.checkout import SCHEMAS
 from copycost.records.json_schema import RecordKind
 from copycost.records.reading import NO_STAMPS, REMEDY, Readable
 

@@ -12,11 +12,11 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import copied_label
+from copycost.analysis.stats.estimates import estimate
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import guests_on, transport_of
 from copycost.hosts.side import SIDES, is_hypervisor
-from copycost.stats.estimates import estimate
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.functions import (
     ELSEWHERE,
     UNCATEGORISED,

@@ -19,10 +19,10 @@ import numpy as np
 from scipy import special
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.stats.ratios import holm_levels, standard_error, t_quantile
+from copycost.analysis.stats.settings import FloatArray
 from copycost.config.conditions import Condition
 from copycost.hosts.side import SIDES
-from copycost.stats.ratios import holm_levels, standard_error, t_quantile
-from copycost.stats.settings import FloatArray
 from copycost.studies.profile.functions import UNCATEGORISED, Lists, plain_name
 from copycost.studies.profile.grid import CellKey, parties_on, slug_of
 from copycost.studies.profile.tables import Repetition, Samples

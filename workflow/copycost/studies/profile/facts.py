@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.stats.ratios import paired_ratio
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.studies import Profile
 from copycost.hosts.side import is_inside, is_rest
-from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import LEAST_NS_PER_KIB, cell_facts, chain_facts
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.functions import Lists

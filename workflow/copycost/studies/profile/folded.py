@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from copycost.errors import ParseError
-from copycost.perf.stacks import Stacks
+from copycost.observers.perf.stacks import Stacks
 from copycost.records.files import write_bytes_whole
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from copycost.errors import DataError
 from copycost.hosts.side import SIDES, is_hypervisor, side_near
-from copycost.perf.stacks import EMULATOR_MARK, HYPERVISOR_MARK, INLINED_MARK, KERNEL_MARK
+from copycost.observers.perf.stacks import EMULATOR_MARK, HYPERVISOR_MARK, INLINED_MARK, KERNEL_MARK
 
 UNCATEGORISED = "uncategorised"
 """The category of a function that no list names."""

@@ -11,15 +11,15 @@ from copycost.config.testbeds import guests_on
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, is_inside, is_rest
+from copycost.hosts.testbeds.testbed import Testbed
 from copycost.measure.drivers.protocol import AGAIN
 from copycost.measure.repetition import Task, measure_repetition
+from copycost.observers.perf.stacks import UNKNOWN, Stacks
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampler import Sampler, SamplingPlan, plan_sampling
-from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.records.record import Record
 from copycost.studies.profile.runs import Run, run_of
-from copycost.testbeds.testbed import Testbed
 from copycost.wording.words import party
 
 # what perf stat counts beside the sampling: more events would be counted in turns with it

@@ -11,12 +11,12 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.stats.estimates import intervals
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.cells import Cell
 from copycost.hosts.side import REFERENCES, SIDES
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
-from copycost.stats.estimates import intervals
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.columns import CPU, KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES, SHARES
 from copycost.studies.profile.folded import folded_path, read_folded
 from copycost.studies.profile.functions import Lists, Stack, plain_name

@@ -20,13 +20,13 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, copied_label, counted_share
 from copycost.analysis.quality_table import disturbed
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.stats.estimates import median_intervals
+from copycost.analysis.stats.ratios import Direction, family_ratios
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 from copycost.analysis.tables import with_windows_beside
 from copycost.analysis.wire import part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
-from copycost.stats.estimates import median_intervals
-from copycost.stats.ratios import Direction, family_ratios
-from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.table import PERCENTILES
 
 _UNIT = "round_trip"

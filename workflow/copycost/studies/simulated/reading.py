@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import SCHEMAS
 from copycost.config.cells import Cell
+from copycost.config.checkout import SCHEMAS
 from copycost.config.simulation_variants import PLAIN
 from copycost.records.json_schema import RecordKind
 from copycost.records.reading import REMEDY, Readable, read_all

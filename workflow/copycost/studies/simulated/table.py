@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.perf.stacks import KERNEL_MARK
+from copycost.observers.perf.stacks import KERNEL_MARK
 from copycost.records.column import Definition, fact, grouped, number
 from copycost.records.columns import OUTCOME
 from copycost.records.reading import read_all

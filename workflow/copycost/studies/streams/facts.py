@@ -28,12 +28,12 @@ from copycost.analysis.quality import quality_facts
 from copycost.analysis.questions import answer_questions, counted_levels
 from copycost.analysis.ranking import memory_facts, ranking_facts
 from copycost.analysis.real_nic_validity import network_card_facts, undisturbed_facts
+from copycost.analysis.stats.modes import FEWEST, SHARE_HELD
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.unexpected import unexpected_findings
 from copycost.analysis.virtual import round_trips_in_guests, virtual_facts
 from copycost.analysis.wire import wire_facts
 from copycost.config.conditions import HOT
-from copycost.stats.modes import FEWEST, SHARE_HELD
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 
 SCHEMA_VERSION = 1

@@ -13,8 +13,8 @@ from copycost.errors import Unavailable
 from copycost.hosts.facts.kernel import require_memory
 from copycost.hosts.host import Host
 from copycost.hosts.side import SideName
+from copycost.hosts.testbeds.drop_hook import SINK_PORT
 from copycost.measure.drivers.protocol import Setup
-from copycost.testbeds.drop_hook import SINK_PORT
 from copycost.wording.numbers import approximate_size, format_size
 
 SLOWEST_FILL_BYTES_PER_S = 64 << 20

@@ -20,6 +20,7 @@ from copycost.errors import (
 from copycost.hosts.placement import cache_sharers_on, fewest_at_once
 from copycost.hosts.program import CONTROL, Launch
 from copycost.hosts.side import Side, SideName
+from copycost.hosts.testbeds.drop_hook import DropHook
 from copycost.measure.drivers.programs.command import (
     SLOWEST_FILL_BYTES_PER_S,
     check_memory,
@@ -52,7 +53,6 @@ from copycost.measure.drivers.protocol import (
     UnexplainedEnd,
     Window,
 )
-from copycost.testbeds.drop_hook import DropHook
 
 NAME = "programs"
 """The driver's name in records."""

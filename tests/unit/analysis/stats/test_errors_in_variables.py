@@ -1,0 +1,70 @@
+"""York's line: against published values, against its limits, and by simulation."""
+
+import numpy as np
+import pytest
+
+from copycost.analysis.stats.errors_in_variables import Errors, Line, fit_line, pooled_errors
+from copycost.analysis.stats.settings import FloatArray
+
+# K. Pearson's data with D. York's weights, the usual test of such fits; the solution is that of
+# York et al. (2004), table II
+X = np.array([0.0, 0.9, 1.8, 2.6, 3.3, 4.4, 5.2, 6.1, 6.5, 7.4])
+Y = np.array([5.9, 5.4, 4.4, 4.6, 3.5, 3.7, 2.8, 2.8, 2.4, 1.5])
+WEIGHT_X = np.array([1000.0, 1000, 500, 800, 200, 80, 60, 20, 1.8, 1.0])
+WEIGHT_Y = np.array([1.0, 1.8, 4, 8, 20, 20, 70, 70, 100, 500])
+
+
+def pearson() -> Line:
+    return fit_line(X, Y, Errors(WEIGHT_X**-0.5, WEIGHT_Y**-0.5, 0.0, 1000), 0.95)
+
+
+def test_the_published_solution_is_found() -> None:
+    line = pearson()
+    assert line.slope == pytest.approx(-0.480533407, abs=1e-8)
+    assert line.intercept == pytest.approx(5.47991022, abs=1e-7)
+    # its reduced chi-square is 1.483, so the misfit decides at 8 degrees of freedom
+    widened = 2.3060 * (1.4833**0.5)
+    assert line.slope_high - line.slope == pytest.approx(widened * 0.0579850, rel=1e-3)
+    assert line.intercept_high - line.intercept == pytest.approx(widened * 0.294970, rel=1e-3)
+
+
+def test_without_error_in_x_it_is_ordinary_regression() -> None:
+    line = fit_line(X, Y, Errors(np.full(10, 1e-9), np.ones(10), 0.0, 1000), 0.95)
+    slope, intercept = np.polyfit(X, Y, 1)
+    assert line.slope == pytest.approx(slope, rel=1e-6)
+    assert line.intercept == pytest.approx(intercept, rel=1e-6)
+
+
+def _points(rng: np.random.Generator, n: int, reps: int) -> tuple[list[FloatArray], ...]:
+    xs, ys = [], []
+    for x in np.linspace(100 / n, 100, n):
+        xs.append(x + rng.normal(0, 2.0, reps))
+        ys.append((0.3 * x + 0.2) * (1 + rng.normal(0, 0.03, reps)))
+    return xs, ys
+
+
+@pytest.mark.parametrize(("n", "reps"), [(4, 3), (6, 3), (10, 10)])
+def test_intervals_hold_the_truth(n: int, reps: int) -> None:
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(300):
+        xs, ys = _points(rng, n, reps)
+        x, y = (np.array([values.mean() for values in part]) for part in (xs, ys))
+        line = fit_line(x, y, pooled_errors(xs, ys), 0.95)
+        held += line.slope_low <= 0.3 <= line.slope_high
+    assert 0.93 <= held / 300 <= 1.0
+
+
+def test_error_in_x_does_not_flatten_the_slope() -> None:
+    rng = np.random.default_rng(4)
+    slopes, plain = [], []
+    for _ in range(300):
+        xs, ys = [], []
+        for x in np.linspace(10, 40, 6):
+            xs.append(x + rng.normal(0, 8.0, 3))
+            ys.append(0.3 * x * (1 + rng.normal(0, 0.02, 3)))
+        x, y = (np.array([values.mean() for values in part]) for part in (xs, ys))
+        slopes.append(fit_line(x, y, pooled_errors(xs, ys), 0.95).slope)
+        plain.append(np.polyfit(x, y, 1)[0])
+    assert np.median(plain) < 0.27
+    assert np.median(slopes) == pytest.approx(0.3, rel=0.03)
