@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from snakemake import exceptions
 
-from copycost import disk
 from copycost.cli import apt_packages, environment, measuring
 from copycost.cli.environment import RunError
 from copycost.errors import CopycostError
+from copycost.records import disk
 from copycost.snakefile import internals
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from sample_records import sample_record
 
-from copycost import checkout
+from copycost.config import checkout
 from copycost.errors import DataError, ParseError
 from copycost.records.json_schema import RecordKind, in_full
 from copycost.records.record import SCHEMA_PATH, check_record, read_record, write_record
