@@ -57,7 +57,12 @@ def render(findings: Sequence[Finding], width: int) -> str:
 
 def _wrapped(head: str, text: str, indent: str, width: int) -> list[str]:
     return textwrap.wrap(
-        text, width, initial_indent=head, subsequent_indent=indent, break_on_hyphens=False
+        text,
+        width,
+        initial_indent=head,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,  # a path can be copied
     )
 
 
