@@ -160,8 +160,9 @@ def _shares_of(
 ) -> pd.DataFrame:
     """Return the rows of a side. What a repetition has no sample of has the share 0 there."""
     items_in = _items(name, side, lists)
-    # a row per item, a column per repetition
+    # a row per item, a column per repetition; sorted, since its place decides how a row is rounded
     inclusive = pd.DataFrame([one.inclusive(items_in) for one in present]).fillna(0.0).T
+    inclusive = inclusive.sort_index()
     inclusive = inclusive.drop(index=_NO_CHAIN, errors="ignore")
     if name in ("profile_paths", "profile_functions"):
         inclusive = inclusive[inclusive.max(axis=1) >= LEAST_SHARE]
