@@ -44,6 +44,20 @@ def test_each_cell_is_compared_with_itself_where_both_ends_are_apart() -> None:
     assert 0.95 < free["lowest"] <= free["highest"] < 1.05
 
 
+def test_a_reference_counts_in_the_repetitions_of_others_too() -> None:
+    cells = in_all_placements()
+    key = ["placement", "msg_bytes", "n_threads", "rep"]
+    own = cells[cells["implementation"] == "two_copy"].set_index(key)["throughput_bits_per_s"]
+    beside = own.reindex(pd.MultiIndex.from_frame(cells[key])).to_numpy()
+    cells = cells.assign(reference="two_copy", reference_throughput_bits_per_s=beside)
+    facts = placement_facts(
+        cells[(cells["implementation"] != "two_copy") | (cells["rep"] == 1)], None, SETTINGS
+    )
+    assert facts is not None
+    assert [group["n"] for group in facts["groups"]] == [8, 8]
+    assert facts["groups"][0]["n_sure"] == 8
+
+
 def test_where_one_placement_was_measured_there_is_nothing_to_say() -> None:
     cells = in_all_placements()
     for name in FACTORS:

@@ -56,6 +56,16 @@ def test_a_ratio_is_that_of_the_repetition_whatever_the_level_of_each() -> None:
     assert own.std(axis=1).min() > 0.1
 
 
+def test_a_reference_is_compared_with_itself_over_all_of_its_windows() -> None:
+    cells = drifting(np.random.default_rng(1))
+    few = cells[(cells["implementation"] != "two_copy") | (cells["rep"] <= 2)]
+    logs = LogCube(few).threads(THROUGHPUT, "two_copy", 2, 1)
+    assert logs.notna().sum(axis=1).tolist() == [2 + 5 + 5] * 2
+    assert (
+        LogCube(few).threads(THROUGHPUT, "one_copy", 2, 1).notna().sum(axis=1).tolist() == [5] * 2
+    )
+
+
 def test_a_reference_is_summarised_over_its_windows_beside_others_too() -> None:
     cells = drifting(np.random.default_rng(1))
     two = cells["implementation"] == "two_copy"
@@ -109,8 +119,8 @@ def test_without_a_reference_values_of_the_same_round_are_compared() -> None:
     paired = drifting(np.random.default_rng(1))
     uncounted = paired.assign(reference_both_cpu_ns_per_byte=np.nan)
     found = LogCube(uncounted).pair("both_cpu_ns_per_byte", "one_copy", "two_copy")
-    one, two = (LogCube(paired).values("both_cpu_ns_per_byte", name) for name in WAYS[1::-1])
-    pd.testing.assert_frame_equal(found, one - two)
+    one, two = (LogCube(uncounted).values("both_cpu_ns_per_byte", name) for name in WAYS[1::-1])
+    pd.testing.assert_frame_equal(found, (one - two)[[*found]])
 
 
 def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference() -> None:

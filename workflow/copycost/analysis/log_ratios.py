@@ -111,13 +111,20 @@ class LogCube:
         reference, also what it came to beside the second.
         """
         logs = self.pair(metric, implementation, baseline)
-        own, other = (self.values(metric, name) for name in (implementation, baseline))
+        cube = self._cube(metric)
+        own, other = (
+            self._table(self._of(name, cube), self._cells) for name in (implementation, baseline)
+        )
         above = own.reindex_like(logs).fillna(other.reindex_like(logs) + logs)
         return above, above - logs
 
     def values(self, metric: str, implementation: str) -> pd.DataFrame:
-        """Return one implementation's own logarithms: index (msg_bytes, n_threads)."""
-        return self._table(self._of(implementation, self._cube(metric)), self._cells)
+        """Return one implementation's own logarithms: index (msg_bytes, n_threads).
+
+        Of a reference, those of all its windows, also beside other implementations.
+        """
+        every = self._every_window
+        return every._table(every._of(implementation, every._cube(metric)), every._cells)
 
     def relative(self, metric: str, implementation: str) -> pd.DataFrame:
         """Return what differs between implementations as `pair` does: index as of `values`."""
@@ -138,9 +145,31 @@ class LogCube:
         """Return one size over another, of one implementation: index n_threads."""
         return self._along("msg_bytes", "n_threads", metric, implementation, larger, smaller)
 
+    @cached_property
+    def _every_window(self) -> "LogCube":
+        """The same with what a reference came to beside others as repetitions of its own.
+
+        It has few of its own, the control. They are numbered first.
+        """
+        rows = self._rows
+        of_others = self._references.notna() & (self._references != rows["implementation"])
+        if not of_others.any():
+            return self
+        others = rows[of_others].sort_values(["implementation", "rep"])
+        names = {f"reference_{name}": name for name in rows if f"reference_{name}" in rows}
+        beside = others[[*AXES, *names]].rename(columns=names)
+        beside["implementation"] = others["reference"]
+        is_own = rows["implementation"].isin(beside["implementation"])
+        windows = pd.concat([rows[is_own].sort_values("rep"), beside], ignore_index=True)
+        windows["rep"] = windows.groupby([*AXES[:3]]).cumcount() + 1
+        every = pd.concat([rows[~is_own], windows], ignore_index=True)
+        return LogCube(every.drop(columns="reference"))
+
     def _along(
         self, axis: str, other: str, metric: str, implementation: str, upper: int, lower: int
     ) -> pd.DataFrame:
+        if self._every_window is not self:
+            return self._every_window._along(axis, other, metric, implementation, upper, lower)
         index, along = self._labels[other], self._labels[axis]
         names = self._labels["implementation"]
         if implementation not in names or upper not in along or lower not in along:

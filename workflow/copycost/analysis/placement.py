@@ -76,12 +76,21 @@ def placement_facts(
 
 
 def _log_ratios(table: pd.DataFrame, metric: str) -> dict[str, list[FloatArray]]:
-    """Return, by placement, the rounds of the cells that were measured in the same ones apart."""
+    """Return, by placement, the rounds of the cells that were measured in the same ones apart.
+
+    Of a reference, also those in which it took turns with others: the control has few of its own.
+    """
     measured = with_condition(table)
     measured = measured[measured["status"] == "measured"]
+    measured = measured.assign(beside=measured["implementation"])
+    if f"reference_{metric}" in measured:
+        paired = measured["reference"].notna() & (measured["reference"] != measured["beside"])
+        others = measured[paired]
+        own = {"implementation": others["reference"], metric: others[f"reference_{metric}"]}
+        measured = pd.concat([measured, others.assign(**own)], ignore_index=True)
     found: dict[str, list[FloatArray]] = {name: [] for name in PLACEMENTS if name != APART}
     for _, rows in measured.groupby(["testbed", "working_set", "receiver", *POINT]):
-        values = rows.pivot(index="rep", columns="placement", values=metric)
+        values = rows.pivot(index=["beside", "rep"], columns="placement", values=metric)
         for placement, rounds in found.items():
             if not {APART, placement} <= set(values):
                 continue
