@@ -14,7 +14,7 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.compare import differs
 from tools.recompute.estimates import Estimate
-from tools.recompute.run import Run, relative_of
+from tools.recompute.run import Run, relative_of, windows_of
 
 Logs: TypeAlias = dict[str, pd.DataFrame]
 """By what is asked, how ways compare at a size: a row per way and thread count."""
@@ -119,18 +119,20 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
     section = run.config["round_trips" if trips else _section(run, condition)]
     listed = [way for way in section["implementations"] if way in set(rows["implementation"])]
     every = sorted(section["n_threads"])
+    paid_by = (
+        windows_of(rows).groupby(["msg_bytes", "implementation", "n_threads"])["price"].median()
+    )
     table: list[Row] = []
     for size in sorted(section["msg_bytes"]):
         here = {
             name: one[one.index.get_level_values("msg_bytes") == size].droplevel("msg_bytes")
             for name, one in logs.items()
         }
-        prices = rows[rows["msg_bytes"] == size].groupby(["implementation", "n_threads"])["price"]
         parts = [every] if _together(run, here, listed, every) else [[n] for n in every]
         for threads in parts:
             row = _row(run, here, listed, size, threads, signs)
             if told := row.answers.get("cheapest"):
-                paid = prices.median().reindex([(told.ways[0], n) for n in threads])
+                paid = paid_by.reindex([(size, told.ways[0], n) for n in threads])
                 row.prices = list(paid.dropna())
             table.append(row)
     for name in ("fastest", "cheapest"):

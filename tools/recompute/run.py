@@ -9,6 +9,7 @@ import pandas as pd
 from tools.recompute.raw import config_of, repetitions, settings_of
 
 _CELL = ["implementation", "msg_bytes", "n_threads"]
+CELL = ["testbed", "working_set", "receiver", "placement", *_CELL]
 
 
 class Run:
@@ -29,6 +30,17 @@ class Run:
             here = (rows["condition"] == condition) & (rows["status"] == "measured")
             self._logs[condition, metric] = relative_of(rows[here], metric)
         return pair_of(self._logs[condition, metric], a, b)
+
+
+def windows_of(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return repetitions, and what references came to in those of other implementations."""
+    if "reference" not in measured:
+        return measured
+    others = measured[measured["reference"].notna()]
+    others = others[others["reference"] != others["implementation"]]
+    names = [str(name) for name in measured if f"reference_{name}" in measured]
+    beside = others[CELL].assign(**{name: others[f"reference_{name}"] for name in names})
+    return pd.concat([measured, beside.assign(implementation=others["reference"])])
 
 
 def logs_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -13,15 +13,11 @@ from tools.recompute.decisions import wrong_decisions
 from tools.recompute.driven import driven
 from tools.recompute.profile import share_tables
 from tools.recompute.raw import Settings, repetitions, settings_of
-from tools.recompute.run import Run
+from tools.recompute.run import CELL, Run, windows_of
 from tools.recompute.simulated import counts_of
 
 Row = dict[Any, Any]
 
-_CELL = [
-    *("testbed", "working_set", "receiver", "placement"),
-    *("implementation", "msg_bytes", "n_threads"),
-]
 _CURVE = ["testbed", "implementation", "n_threads"]
 _SIMULATED = ["testbed", "implementation", "msg_bytes", "working_set", "variant", "side"]
 _PAIR = ["condition", "implementation", "baseline", "metric"]
@@ -35,14 +31,14 @@ def wrong_tables(results: Path) -> Iterator[str]:
     """Yield a line for each number of a table or an answer that the records do not give."""
     simulated, functions = counts_of(results)
     made = {
-        "cells": (repetitions(results, "streams"), [*_CELL, "rep"]),
-        "round_trips": (repetitions(results, "round_trips"), [*_CELL, "rep"]),
+        "cells": (repetitions(results, "streams"), [*CELL, "rep"]),
+        "round_trips": (repetitions(results, "round_trips"), [*CELL, "rep"]),
         "cpu_budget": (driven(results, "cpu_budget"), [*_CURVE, "limiter", "limit_percent", "rep"]),
         "datagrams": (driven(results, "datagrams"), [*_CURVE, "msg_bytes", "rep"]),
         "simulated": (simulated, _SIMULATED),
         "simulated_functions": (functions, [*_SIMULATED, "mode", "function"]),
-        "summary": (_summary(results), [*_CELL, "metric"]),
-        "ratios": (_ratios(results), [*_CELL, "baseline", "metric"]),
+        "summary": (_summary(results), [*CELL, "metric"]),
+        "ratios": (_ratios(results), [*CELL, "baseline", "metric"]),
         **share_tables(results),
     }
     for name, (rows, key) in made.items():
@@ -56,10 +52,10 @@ def _summary(results: Path) -> pd.DataFrame:
     if told is None or cells.empty:
         return pd.DataFrame() if told is None else told
     settings = settings_of(results)
-    by_cell = dict(tuple(_windows(cells[cells["status"] == "measured"]).groupby(_CELL)))
+    by_cell = dict(tuple(windows_of(cells[cells["status"] == "measured"]).groupby(CELL)))
     rows = []
     for row in told.to_dict("records"):
-        values = by_cell.get(tuple(row[name] for name in _CELL), pd.DataFrame())
+        values = by_cell.get(tuple(row[name] for name in CELL), pd.DataFrame())
         known = values.get(row["metric"], pd.Series(dtype=float)).dropna().to_numpy(float)
         found: Row = {"n": len(known)}
         if len(known):
@@ -70,17 +66,6 @@ def _summary(results: Path) -> pd.DataFrame:
             found |= _scatters(one, settings)
         rows.append(row | found)
     return pd.DataFrame(rows)
-
-
-def _windows(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return repetitions, and what references came to in those of other implementations."""
-    if "reference" not in measured:
-        return measured
-    others = measured[measured["reference"].notna()]
-    others = others[others["reference"] != others["implementation"]]
-    names = [str(name) for name in measured if f"reference_{name}" in measured]
-    beside = others[_CELL].assign(**{name: others[f"reference_{name}"] for name in names})
-    return pd.concat([measured, beside.assign(implementation=others["reference"])])
 
 
 def _scatters(one: estimates.Estimate, settings: Settings) -> Row:
