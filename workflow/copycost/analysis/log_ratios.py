@@ -1,5 +1,6 @@
 """Log values under one condition by implementation, size, thread count and round."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,27 @@ def logarithms(values: FloatArray) -> FloatArray:
     """Return natural logarithms; NaN of what is not positive."""
     logs: FloatArray = np.log(values, out=np.full(values.shape, np.nan), where=values > 0.0)
     return logs
+
+
+def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+    """Return rows of a table, and one for each window of a reference beside another implementation.
+
+    The latter have the columns of `key`, by which a table's cells are told apart, those that have a
+    ``reference_`` one, the status ``measured``, and numbers after those of the reference's own
+    repetitions, of which it has few. A reference that has no row of its own in a cell gets none.
+    """
+    if "reference" not in rows:
+        return rows
+    names = {f"reference_{name}": name for name in rows if f"reference_{name}" in rows}
+    paired = (rows["status"] == "measured") & rows["reference"].notna()
+    others = rows[paired & (rows["reference"] != rows["implementation"])]
+    others = others.sort_values(["implementation", "rep"])
+    beside = others[[*key, *names]].rename(columns=names).assign(status="measured")
+    beside["implementation"] = others["reference"]
+    last = rows.groupby([*key])["rep"].max().rename("last").reset_index()
+    of_cells = beside.merge(last, on=[*key])
+    of_cells["rep"] = of_cells.pop("last") + of_cells.groupby([*key]).cumcount() + 1
+    return pd.concat([rows, of_cells], ignore_index=True)
 
 
 class LogCube:
@@ -147,23 +169,10 @@ class LogCube:
 
     @cached_property
     def _every_window(self) -> "LogCube":
-        """The same with what a reference came to beside others as repetitions of its own.
-
-        It has few of its own, the control. They are numbered first.
-        """
-        rows = self._rows
-        of_others = self._references.notna() & (self._references != rows["implementation"])
-        if not of_others.any():
+        """The same with what a reference came to beside others as repetitions of its own."""
+        if self._references.isna().all():
             return self
-        others = rows[of_others].sort_values(["implementation", "rep"])
-        names = {f"reference_{name}": name for name in rows if f"reference_{name}" in rows}
-        beside = others[[*AXES, *names]].rename(columns=names)
-        beside["implementation"] = others["reference"]
-        is_own = rows["implementation"].isin(beside["implementation"])
-        windows = pd.concat([rows[is_own].sort_values("rep"), beside], ignore_index=True)
-        windows["rep"] = windows.groupby([*AXES[:3]]).cumcount() + 1
-        every = pd.concat([rows[~is_own], windows], ignore_index=True)
-        return LogCube(every.drop(columns="reference"))
+        return LogCube(with_windows_beside(self._rows, AXES[:3]).drop(columns="reference"))
 
     def _along(
         self, axis: str, other: str, metric: str, implementation: str, upper: int, lower: int

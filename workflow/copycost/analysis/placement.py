@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import POINT, with_condition
+from copycost.analysis.conditions import CELL, POINT, with_condition
 from copycost.analysis.json_values import Facts
-from copycost.analysis.log_ratios import logarithms
+from copycost.analysis.log_ratios import logarithms, with_windows_beside
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.stats.ratios import Ratio, family_ratios
@@ -80,17 +80,11 @@ def _log_ratios(table: pd.DataFrame, metric: str) -> dict[str, list[FloatArray]]
 
     Of a reference, also those in which it took turns with others: the control has few of its own.
     """
-    measured = with_condition(table)
-    measured = measured[measured["status"] == "measured"]
-    measured = measured.assign(beside=measured["implementation"])
-    if f"reference_{metric}" in measured:
-        paired = measured["reference"].notna() & (measured["reference"] != measured["beside"])
-        others = measured[paired]
-        own = {"implementation": others["reference"], metric: others[f"reference_{metric}"]}
-        measured = pd.concat([measured, others.assign(**own)], ignore_index=True)
+    rows = with_windows_beside(with_condition(table), CELL)
+    measured = rows[rows["status"] == "measured"]
     found: dict[str, list[FloatArray]] = {name: [] for name in PLACEMENTS if name != APART}
     for _, rows in measured.groupby(["testbed", "working_set", "receiver", *POINT]):
-        values = rows.pivot(index=["beside", "rep"], columns="placement", values=metric)
+        values = rows.pivot(index="rep", columns="placement", values=metric)
         for placement, rounds in found.items():
             if not {APART, placement} <= set(values):
                 continue

@@ -11,7 +11,7 @@ import pandas as pd
 from copycost.analysis.columns import FINDINGS, RATIOS
 from copycost.analysis.conditions import CELL, KEYS, is_sender_only, with_condition
 from copycost.analysis.finding import LISTS, Finding
-from copycost.analysis.log_ratios import LogCube, logarithms
+from copycost.analysis.log_ratios import LogCube, logarithms, with_windows_beside
 from copycost.analysis.metrics import (
     BASELINE,
     COMPARED,
@@ -28,24 +28,6 @@ from copycost.analysis.stats.ratios import family_ratios, holm
 from copycost.analysis.stats.settings import FloatArray, IntArray, StatisticsSettings
 from copycost.config.conditions import Condition
 from copycost.config.strategy_capabilities import split_implementation
-
-
-def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """Return rows of a table, and one for each window of a reference beside another implementation.
-
-    The latter have the columns of `key`, by which a table's cells are told apart, those that have a
-    ``reference_`` one, and the status ``measured``. A reference that has no row of its own in a
-    cell gets none there.
-    """
-    if "reference" not in rows:
-        return rows
-    names = {f"reference_{name}": name for name in rows if f"reference_{name}" in rows}
-    paired = (rows["status"] == "measured") & rows["reference"].notna()
-    others = rows[paired & (rows["reference"] != rows["implementation"])]
-    beside = others[[*key, *names]].rename(columns=names).assign(status="measured")
-    beside["implementation"] = others["reference"]
-    of_cells = beside.merge(rows[[*key]].drop_duplicates(), on=[*key])
-    return pd.concat([rows, of_cells], ignore_index=True)
 
 
 def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:

@@ -16,14 +16,13 @@ from copycost.analysis.context import missing_facts
 from copycost.analysis.control import control_of
 from copycost.analysis.decisions import Contest, Scale, decision_facts
 from copycost.analysis.json_values import Facts
-from copycost.analysis.log_ratios import LogCube
+from copycost.analysis.log_ratios import LogCube, with_windows_beside
 from copycost.analysis.metrics import BASELINE, copied_label, counted_share
 from copycost.analysis.quality_table import disturbed
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.stats.estimates import median_intervals
 from copycost.analysis.stats.ratios import Direction, family_ratios
 from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
-from copycost.analysis.tables import with_windows_beside
 from copycost.analysis.wire import part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
