@@ -10,8 +10,8 @@ import sshd
 from measured.failures_support import Bench, new_bench
 from sshd import Peer
 
+from copycost.cli.doctor.peer import collect_peer
 from copycost.config.wire import Wire
-from copycost.doctor.peer import collect_peer
 
 our_daemon = pytest.fixture(scope="module")(guests.run_of_our_own)
 peer = pytest.fixture(scope="module")(sshd.lent_peer)

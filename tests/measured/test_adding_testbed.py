@@ -39,7 +39,7 @@ from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.grid import Grid
 from copycost.config.sources import Source, Surroundings, usual_tree
-from copycost.doctor.testbeds import probe_testbeds
+from copycost.cli.doctor.testbeds import probe_testbeds
 from copycost.config.conditions import Condition
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record

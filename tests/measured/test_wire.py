@@ -19,10 +19,10 @@ from measured.repetitions import SETTINGS, attempted, measured, needs_iperf3, ta
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
 
+from copycost.cli.doctor.findings_wire import judge_wire
+from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
 from copycost.config.wire import Wire
-from copycost.doctor.findings_wire import judge_wire
-from copycost.doctor.peer import collect_peer
 from copycost.errors import Unavailable
 from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.local import LocalHost

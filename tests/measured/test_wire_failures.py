@@ -18,11 +18,11 @@ from measured.repetitions import FACTS, attempted, measured
 from measured.test_wire import STREAM
 from sshd import ADDRESSES, Peer
 
+from copycost.cli.doctor import command
+from copycost.cli.doctor.findings_wire import judge_wire
+from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
 from copycost.config.wire import Wire
-from copycost.doctor import command
-from copycost.doctor.findings_wire import judge_wire
-from copycost.doctor.peer import collect_peer
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost
 from copycost.hosts.side import Side, SideName

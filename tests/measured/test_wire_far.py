@@ -11,8 +11,8 @@ from measured.repetitions import SETTINGS, attempted, measured
 from measured.test_wire import STREAM
 from sshd import AHEAD_S, Peer
 
+from copycost.cli.doctor.findings_wire import judge_wire
 from copycost.config.cells import Cell
-from copycost.doctor.findings_wire import judge_wire
 from copycost.hosts.local import LocalHost
 from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage

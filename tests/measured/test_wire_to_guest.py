@@ -14,10 +14,10 @@ import guests
 import pytest
 from measured.repetitions import measured
 
+from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Peer
-from copycost.doctor.peer import collect_peer
 from copycost.hosts.guest.host import borrowed, hosts_in
 from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.network import ADDRESSES

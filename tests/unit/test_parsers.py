@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from unit.conftest import HostTree
 
-from copycost.doctor.peer import kind_in, route_in
+from copycost.cli.doctor.peer import kind_in, route_in
 from copycost.errors import ParseError
 from copycost.hosts.cgroups import candidate_hierarchies, throttling_of
 from copycost.hosts.facts.cpu import read_cpu

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.audit.claims.cell_p_values import Measured
-from copycost.audit.claims.parse import parse_claim
-from copycost.audit.claims.verdicts import Verdict, quick_verdict
-from copycost.audit.dataset import Dataset
-from copycost.audit.mapping import FileMapping
-from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
+from copycost.compare.audit.claims.cell_p_values import Measured
+from copycost.compare.audit.claims.parse import parse_claim
+from copycost.compare.audit.claims.verdicts import Verdict, quick_verdict
+from copycost.compare.audit.dataset import Dataset
+from copycost.compare.audit.mapping import FileMapping
+from copycost.compare.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 from tools.simulation.noise import NOISES as ALL_NOISES
 from tools.simulation.noise import Noise
 

@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.audit.dataset import CELL, Dataset
-from copycost.audit.mapping import FileMapping
-from copycost.audit.plausibility import Finding, check_plausibility
-from copycost.audit.plausibility.finding import Kind, Sureness
-from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
-from copycost.audit.reader import read_dataset
+from copycost.compare.audit.dataset import CELL, Dataset
+from copycost.compare.audit.mapping import FileMapping
+from copycost.compare.audit.plausibility import Finding, check_plausibility
+from copycost.compare.audit.plausibility.finding import Kind, Sureness
+from copycost.compare.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
+from copycost.compare.audit.reader import read_dataset
 
 NOISES = ("normal", "heavy", "modes", "dips", "drift", "memory")
 _NAMES = ("two_copy", "one_copy", "zero_copy", "sendfile", "splice", "io_uring")

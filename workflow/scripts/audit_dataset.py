@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from copycost.audit.command import audit_file
+from copycost.compare.audit.command import audit_file
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])

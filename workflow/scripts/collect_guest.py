@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from copycost.cli.doctor import collect_guest
 from copycost.config.structure import from_plain
 from copycost.config.virtual import Virtual
-from copycost.doctor import collect_guest
 from copycost.records.files import read_json, write_json
 from copycost.snakefile.logs import log_to_file
 

@@ -1,6 +1,6 @@
 """Describe the host, and what can be measured and counted on it."""
 
-from copycost.doctor import collect_host
+from copycost.cli.doctor import collect_host
 from copycost.records.files import write_json
 from copycost.snakefile.logs import log_to_file
 

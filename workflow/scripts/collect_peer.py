@@ -1,8 +1,8 @@
 """Reach the other machine of the wire and describe it, and the network between."""
 
+from copycost.cli.doctor import collect_peer
 from copycost.config.structure import from_plain
 from copycost.config.wire import Peer
-from copycost.doctor import collect_peer
 from copycost.records.files import write_json
 from copycost.snakefile.logs import log_to_file
 

@@ -9,7 +9,7 @@ from synthetic import Run
 
 from copycost.analysis.columns import write_table
 from copycost.analysis.json_values import Facts
-from copycost.audit.wording import fill
+from copycost.compare.audit.wording import fill
 from copycost.compare.published import compare_published
 from copycost.records.files import write_json
 from copycost.studies.streams.facts import compute_facts

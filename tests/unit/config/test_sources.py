@@ -6,13 +6,13 @@ import pytest
 import yaml
 
 from copycost.build.toolchain import strategies
+from copycost.cli.doctor.command import read_peer
 from copycost.cli.show_config import main
 from copycost.config.check import check_config
 from copycost.config.checkout import ROOT
 from copycost.config.sources import DEFAULTS, USER_FILE, Surroundings, read_sources, require_yaml
 from copycost.config.structure import from_plain
 from copycost.config.wire import Peer, Wire
-from copycost.doctor.command import read_peer
 from copycost.errors import ConfigError
 
 

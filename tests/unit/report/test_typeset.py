@@ -9,8 +9,8 @@ import pdfplumber
 import pytest
 
 from copycost.build.typesetter import Typesetter, find_typesetter
+from copycost.cli.doctor.findings import judge_typesetter
 from copycost.config.checkout import ROOT
-from copycost.doctor.findings import judge_typesetter
 from copycost.errors import CopycostError
 from copycost.records.files import read_json
 from copycost.report import typeset

@@ -63,7 +63,7 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
             link |= {"exceeded": exceeded, "believed": exceeded <= 1.0 + _TOLERANCE}
     return {
         "near": NEAR,
-        # both ends of the network, `here` and `there`: see copycost.doctor.peer
+        # both ends of the network, `here` and `there`: see copycost.cli.doctor.peer
         "peers": [
             {"name": name}
             | {part: peer[part] for part in ("cpu", "kernel")}

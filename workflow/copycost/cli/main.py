@@ -86,7 +86,7 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
             from copycost.cli import apt_packages
 
             apt_packages.find_perf()  # nothing is installed: what is missing is part of the answer
-            return ["copycost.doctor.command", *words]
+            return ["copycost.cli.doctor.command", *words]
         case "answer" | "compare" | "merge" | "plan":
             return _with(environment.RUN, "copycost", command, *words)
         case "export":

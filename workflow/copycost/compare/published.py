@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.audit.dataset_analysis import analyse_dataset
-from copycost.audit.mapping import FileMapping, load_yaml
-from copycost.audit.reader import read_dataset
+from copycost.compare.audit.dataset_analysis import analyse_dataset
+from copycost.compare.audit.mapping import FileMapping, load_yaml
+from copycost.compare.audit.reader import read_dataset
 from copycost.figures.axes import scale_of, size_axis, value_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import WayStyle, in_order, way_styles

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from copycost.audit import command
-from copycost.audit.command import add_arguments
+from copycost.compare.audit import command
+from copycost.compare.audit.command import add_arguments
 from copycost.compare.hosts.host_results import read_set
 from copycost.compare.hosts.host_tables import tables_of
 from copycost.errors import DataError

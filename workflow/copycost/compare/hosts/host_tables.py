@@ -14,11 +14,11 @@ from copycost.analysis.stats.crossover import find_crossover
 from copycost.analysis.stats.ratios import Direction, Ratio
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import compare
-from copycost.audit.dataset import dataset_of_cells
-from copycost.audit.facts import finding_facts
-from copycost.audit.mapping import FileMapping
-from copycost.audit.plausibility import check_plausibility
-from copycost.audit.plausibility.bounds import check_round_trips
+from copycost.compare.audit.dataset import dataset_of_cells
+from copycost.compare.audit.facts import finding_facts
+from copycost.compare.audit.mapping import FileMapping
+from copycost.compare.audit.plausibility import check_plausibility
+from copycost.compare.audit.plausibility.bounds import check_round_trips
 from copycost.compare.hosts.host_facts import Told, told_by
 from copycost.compare.hosts.host_results import HostSet
 from copycost.config.conditions import Condition

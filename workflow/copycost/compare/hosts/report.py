@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.report import typeset
-from copycost.audit.wording import fill, lines_of
+from copycost.compare.audit.report import typeset
+from copycost.compare.audit.wording import fill, lines_of
 from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
 from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, metric_words
 from copycost.compare.hosts.gathering import Fleet

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.report import typeset
+from copycost.compare.audit.report import typeset
 from copycost.compare.runs.facts import cells_table
 from copycost.compare.runs.tables import ABOUT, NAMES, end_of, table_rows
 from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis

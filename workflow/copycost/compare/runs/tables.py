@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.wording import fill, lines_of
+from copycost.compare.audit.wording import fill, lines_of
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
 from copycost.wording.markdown import code, escape
 from copycost.wording.words import plural

@@ -3,11 +3,11 @@
 from copycost.config.settings import AUTO
 from copycost.config.simulated import Simulated
 from copycost.config.simulation_variants import start_of
-from copycost.doctor.perf_events import counts_with_kernel
 from copycost.errors import Unavailable
 from copycost.hosts.guest.image import find_busybox
 from copycost.hosts.guest.kernel import kernel_source
 from copycost.hosts.guest.qemu import require_plugins
+from copycost.observers.perf.probe import counts_with_kernel
 
 MOST_S = 60.0
 """What a plain run may take longer for it [s]."""

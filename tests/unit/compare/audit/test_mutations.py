@@ -1,0 +1,110 @@
+"""Whatever a table, a mapping or a file of claims holds: a report, or one clear sentence."""
+
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from copycost.compare.audit import report
+from copycost.compare.audit.claims.parse import read_claims
+from copycost.compare.audit.claims.verdicts import judge_claim
+from copycost.compare.audit.dataset_analysis import analyse_dataset
+from copycost.compare.audit.facts import audit_facts
+from copycost.compare.audit.mapping import read_mapping
+from copycost.compare.audit.plausibility import check_plausibility
+from copycost.compare.audit.reader import read_dataset
+from copycost.compare.audit.wording import fill
+from copycost.errors import ConfigError, DataError
+
+TABLES = (
+    "impl,size,threads,gbps,cycles\n"
+    "A1,1024,1,5.25,120400\nA1,65536,1,30.1,640200\nA2,1024,1,4.9,110300\nA2,65536,1,33.2,522100\n",
+    "host;impl;size;threads;rep;latency [us];bytes;seconds;L1\n"
+    "x;A1;4 KiB;1;1;2,5;1000000;0,5;2040\nx;A1;4 KiB;1;2;2,6;1010000;0,5;2101\n"
+    "x;A3;4 KiB;1;1;3,5;900000;0,5;1950\ny;A3;4 KiB;2;1;3,4;905000;0,5;1933\n",
+    "algorithm\tmsg size\tMB/s\tcycles_per_byte\tcopied\tcpu_time_s\n"
+    "sendfile\t1000\t512.25\t1.25\t0.5\t1.5\nsplice\t1000\t640.5\t1.375\t1\t1.25\n",
+)
+MAPPING = """\
+columns: {gbps: {is: throughput, unit: Gbit/s}, cycles: ignore}
+implementations: {A1: two_copy}
+constants: {duration: 2}
+decimal: "."
+source: {author: somebody}
+host: {cpus: 8, l2_bytes: 262144}
+"""
+CLAIMS = """\
+claims:
+- claim: more
+  compare: {metric: rate, implementation: A2, with: A1, is: more, from_size: 4KiB, below: less}
+  threads: [1, 2]
+- claim: fall
+  change: {metric: cycles, from: {size: 1KiB}, to: {size: 64KiB}, is: falls, percent: 20}
+  question: 2
+- rank: {metric: throughput, implementation: A1, is: best}
+- value: {metric: cycles, is: above, than: 5, implementations: [A1]}
+  dataset: x
+- measurements: {metrics: [cycles, throughput]}
+- compare: {metric: throughput, implementation: A2, with: A1, is: less, at_least: 2, at_most: 3}
+- two copies are best
+"""
+ODD = (
+    "", "0", "-0.0", "1e308", "1e-400", "9" * 5000, "1e" + "9" * 5000, "nan", "inf", "1,5", "0x10",
+    "64 KiB", "5 parsec", "1e5 GB/s", "true", "~", "[]", "{a: {b: c}}", "&a [*a]", "!!python/none",
+    "2024-13-45", "? [x]", '"', "|", ";", "\t", "\n", "\x00", "\u2028", "\ufeff", "\u0661",
+    "two_copy", "{{ 7 }}", "%", "../x", "x" * 200, "throughput", "1" * 18, "4096.5",
+)  # fmt: skip
+NUMBERS = ("0", "-1", "3", "0.001", "1e21", "-1e21", "0.1234567890123456789", "1e308", "9" * 5000)
+
+
+def mutated(rng: random.Random, text: str) -> str:
+    """Return a text with another number, word, sign or piece, or with other lines."""
+    kind = rng.choice(("number",) * 4 + ("word",) * 4 + ("piece", "piece", "lines"))
+    if kind == "lines":
+        lines = text.splitlines(keepends=True)
+        return "".join(rng.choices(lines, k=rng.randint(0, len(lines) + 2)))
+    found = list(re.finditer(r"\b\d+(?:[.,]\d+)?\b" if kind == "number" else r"[\w.]+", text))
+    if kind == "piece" or not found:
+        at = rng.randrange(len(text) + 1)
+        return text[:at] + rng.choice(ODD) + text[at + rng.choice((0, 0, 1, 9)) :]
+    at = rng.choice(found)
+    return text[: at.start()] + rng.choice(NUMBERS if kind == "number" else ODD) + text[at.end() :]
+
+
+def audit(files: dict[str, str], folder: Path, analysed: bool) -> None:
+    """Do what the command does, without figures."""
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    dataset = read_dataset(folder / "table.csv", read_mapping(folder / "mapping.yaml"))
+    claims = read_claims(folder / "claims.yaml", dataset)
+    findings = check_plausibility(dataset)
+    judged = [judge_claim(claim, dataset, findings) for claim in claims]
+    facts = audit_facts(dataset, findings, judged, ["table.csv"])
+    assert fill("audit.txt.j2", audit=facts).startswith("table.csv: ")
+    if analysed:
+        analysis = analyse_dataset(dataset)
+        report.write_tables(analysis, folder / "tables")
+        report.write_audit_report(analysis, facts, [], folder, "An audit")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spoilt", ["table.csv", "mapping.yaml", "claims.yaml"])
+def test_a_report_or_one_clear_sentence(spoilt: str, tmp_path: Path) -> None:
+    ended = Counter[str]()
+    for seed in range(50):
+        rng = random.Random(seed)
+        files = {"table.csv": TABLES[0], "mapping.yaml": MAPPING, "claims.yaml": CLAIMS}
+        if spoilt == "table.csv":
+            files |= {"table.csv": rng.choice(TABLES), "mapping.yaml": "{}"}
+        files[spoilt] = mutated(rng, files[spoilt])
+        try:
+            audit(files, tmp_path, analysed=ended["report"] % 10 == 0)
+            ended["report"] += 1
+        except (ConfigError, DataError) as error:
+            for line in str(error).splitlines():
+                assert line.startswith(str(tmp_path)), (seed, line)
+                assert len(line) < 1000, (seed, line)
+            ended["refused"] += 1
+    assert min(ended["report"], ended["refused"]) > 5, ended

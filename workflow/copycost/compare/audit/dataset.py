@@ -1,0 +1,196 @@
+"""A foreign table as data: one row per repetition, SI units, and how precise its digits are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.conditions import with_condition
+from copycost.compare.audit.mapping import FileMapping, Meaning
+from copycost.compare.audit.quantities import (
+    BYTES,
+    DATASET,
+    DURATION,
+    END,
+    IMPLEMENTATION,
+    MESSAGES,
+    REP,
+    SIZE,
+    START,
+    THREADS,
+    THROUGHPUT,
+    words_of,
+)
+from copycost.config.testbeds import receives_on
+from copycost.errors import DataError
+from copycost.records.table import read_table
+
+KEYS = (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)
+CELL = (DATASET, IMPLEMENTATION, SIZE, THREADS)
+LARGEST = 1e30
+"""In SI units, beyond what anybody measures, and far from where floats overflow."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Measurements that somebody else made.
+
+    `digest`: the SHA-256 of the file. `table`: one row per repetition: the columns of `KEYS`, then
+    one column per quantity that the file has, in SI units (bits per second, seconds, bytes,
+    counts), NaN where it has no value; of `start` and `end`, if told, seconds since some moment.
+    `steps`: for each quantity but these two the smallest step that the digits of a value tell; same
+    rows. `meanings`: what became of each column of the file. `implementations`: the file's name of
+    an implementation to the report's. `notes`: what had to be decided, dropped or assumed, in
+    sentences. `copycost_cells`: the file itself, where it is a table of cells of copycost.
+    """
+
+    path: Path
+    digest: str
+    table: pd.DataFrame
+    steps: pd.DataFrame
+    meanings: tuple[Meaning, ...]
+    implementations: dict[str, str]
+    notes: tuple[str, ...]
+    mapping: FileMapping
+    copycost_cells: pd.DataFrame | None = None
+
+    @property
+    def name(self) -> str:
+        """Return what reports call it."""
+        return self.path.stem
+
+    def has(self, quantity: str) -> bool:
+        """Tell whether any cell has a value of a quantity."""
+        return quantity in self.table and bool(self.table[quantity].notna().any())
+
+    def is_counted(self, quantity: str) -> bool:
+        """Tell whether a quantity was measured; what reads 0 throughout was not."""
+        return self.has(quantity) and bool((self.table[quantity].fillna(0.0) != 0.0).any())
+
+    @property
+    def datasets(self) -> list[str]:
+        """Return the names in the column `dataset`, in the file's order."""
+        return [str(name) for name in self.table[DATASET].unique()]
+
+
+_PER_BYTE, _PER_MESSAGE = "_per_byte", "_per_message"
+
+
+def quantity(table: pd.DataFrame, name: str) -> pd.Series:
+    """Return a quantity of each row: as told, else as it follows from others, else NaN.
+
+    Counts per byte and per message follow from each other with the message's size, and from
+    totals with the bytes and messages of the row; those follow from throughput and duration.
+    """
+    told, size = _column(table, name), table[SIZE]
+    if name == BYTES:
+        told = told.fillna(_column(table, THROUGHPUT) * _column(table, DURATION) / 8.0)
+        return told.fillna(_column(table, MESSAGES) * size)
+    if name == MESSAGES:
+        return told.fillna(quantity(table, BYTES) / size)
+    if name == THROUGHPUT:
+        duration = _column(table, DURATION)
+        return told.fillna(quantity(table, BYTES) * 8.0 / duration.where(duration > 0.0))
+    for ending, of, other, factor in (
+        (_PER_BYTE, BYTES, _PER_MESSAGE, 1.0 / size),
+        (_PER_MESSAGE, MESSAGES, _PER_BYTE, size),
+    ):
+        if name.endswith(ending):
+            base, parts = name.removesuffix(ending), quantity(table, of)
+            told = told.fillna(_column(table, f"{base}{other}") * factor)
+            told = told.fillna(_column(table, base) / parts.where(parts > 0.0))
+    return told
+
+
+def _column(table: pd.DataFrame, name: str) -> pd.Series:
+    """Return a column of a table, NaN throughout where it has none."""
+    return table.get(name, pd.Series(np.nan, index=table.index))
+
+
+def follows_from_others(name: str) -> bool:
+    """Tell whether a quantity is one that totals and bytes would give."""
+    return name.endswith((_PER_BYTE, _PER_MESSAGE))
+
+
+def per_byte(name: str) -> str:
+    """Return the name of a total's cost per byte."""
+    return f"{name}{_PER_BYTE}"
+
+
+_MARKS = {"throughput_bits_per_s", "sender_cycles_status", "host_digest"}
+OWN_COLUMNS = {
+    "throughput": "throughput_bits_per_s",
+    "latency": "service_mean_ns",
+    "latency_p99": "service_p99_ns",
+    "duration": "window_s",
+    "bytes": "received_bytes",
+    "messages": "messages",
+    "copied_share": "zc_copied_share",
+}
+"""Quantities as our own tables of cells call them; times of ours are in nanoseconds: ``_ns``."""
+
+OWN_COUNTERS = {
+    "cycles": "cycles",
+    "instructions": "instructions",
+    "l1d_misses": "l1d_load_misses",
+    "llc_misses": "llc_load_misses",
+    "cache_misses": "cache_misses",
+    "context_switches": "context_switches",
+    "cpu_time": "cpu_ns",
+}
+"""Likewise the totals that each side has of its own."""
+
+
+def is_cells_table(text: str) -> bool:
+    """Tell whether a text begins with the header of a table of cells of copycost."""
+    return set(text.partition("\n")[0].strip().split(",")) >= _MARKS
+
+
+def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
+    """Read a table of cells; sender and receiver are added up."""
+    try:
+        cells = read_table(path)
+    except OverflowError as error:
+        raise DataError(
+            f"{path}: holds a whole number of more than 19 digits; make it again from its records"
+        ) from error
+    return dataset_of_cells(cells, path, digest, mapping)
+
+
+def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: FileMapping) -> Dataset:
+    """Return a table of cells as a dataset; `path` is what sentences call it."""
+    measured = cells[cells["status"] == "measured"].reset_index(drop=True)
+    if measured.empty:
+        raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
+    keys = measured[list(KEYS[1:])].copy()
+    keys.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
+    values = {name: measured[column] for name, column in OWN_COLUMNS.items()}
+    # Where nobody does, the sender's counts are all there are.
+    somebody_receives = measured["testbed"].map(receives_on)
+    for name, event in OWN_COUNTERS.items():
+        received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
+        values[name] = measured[f"sender_{event}"] + received
+    own_names = OWN_COLUMNS | OWN_COUNTERS
+    in_si = pd.DataFrame({
+        name: column * (1e-9 if own_names[name].endswith("_ns") else 1.0)
+        for name, column in values.items()
+    })  # fmt: skip
+    stamps = measured[["start_ns", "end_ns"]].set_axis([START, END], axis=1) * 1e-9
+    most = in_si.abs().max()
+    for name in most.index[most > LARGEST]:
+        raise DataError(f"{path}: {most[name]:g} is no {words_of(name)} that anybody measures; "
+                        "make the table again from its records")  # fmt: skip
+    columns = {f"sender_{event}, receiver_{event}": name for name, event in OWN_COUNTERS.items()}
+    columns = {own: name for name, own in OWN_COLUMNS.items()} | columns
+    return Dataset(
+        path=path,
+        digest=digest,
+        table=pd.concat([keys, in_si, stamps], axis=1),
+        steps=0.0 * in_si.fillna(0.0),
+        meanings=tuple(Meaning(column, name) for column, name in columns.items()),
+        implementations={name: name for name in sorted(set(keys["implementation"]))},
+        notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
+        mapping=mapping,
+        copycost_cells=cells,
+    )

@@ -1,0 +1,210 @@
+"""Which column means what: sensible guesses, and a mapping file that decides where they fail."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from reprlib import repr as shown
+from typing import Any
+
+from copycost.compare.audit.quantities import (
+    BY_NAME,
+    BYTES,
+    SIZE,
+    bare,
+    base_of,
+    find_quantity,
+    unit_factor,
+)
+from copycost.config.yaml_loader import MAX_BYTES, parse_yaml
+from copycost.errors import ConfigError
+
+IGNORE = "ignore"
+_BRACKETS = re.compile(r"\s*[\[(<{]([^\])>}]*)[\])>}]\s*")
+
+_IMPLEMENTATIONS = {
+    "two_copy": ("twocopy", "2copy", "twocopies", "2copies", "baseline", "send", "a1", "copy2",
+                 "memcpysend", "sendrecv", "normal", "naive"),
+    "one_copy": ("onecopy", "1copy", "sendmsg", "a2", "iovec", "writev", "scattergather",
+                 "singlecopy", "copy1"),
+    "zero_copy": ("zerocopy", "0copy", "msgzerocopy", "a3", "zc", "copy0", "sendzc"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a column means; without a unit, the quantity's usual one is taken."""
+
+    column: str
+    quantity: str | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileMapping:
+    """What a mapping file says; all of it may be left out.
+
+    `columns`: column name to quantity and unit; the quantity is `IGNORE` for columns to leave out.
+    `implementations`: name in the file to name in the report. `constants`: quantities that are the
+    same for all rows and stand in no column. `decimal`: the sign before decimals. `source`: where
+    the file is from.
+    """
+
+    columns: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    implementations: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    decimal: str | None = None
+    source: Mapping[str, str] = field(default_factory=dict)
+    host: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find_meanings(names: Sequence[str], mapping: FileMapping, where: str) -> list[Meaning]:
+    """Return what each column means, one column per quantity: those of the mapping, else the first.
+
+    A lone column `bytes` is the size of a message where no other column is.
+    """
+    absent = [column for column in mapping.columns if column not in names]
+    if absent:
+        raise ConfigError(
+            f"{where}: the mapping names {listed(absent)}, but the columns are {listed(names)}; "
+            "correct the mapping"
+        )
+    found = list(map(_guess, names))
+    for at, guess in enumerate(found):
+        if guess.column in mapping.columns:
+            quantity, unit = mapping.columns[guess.column]
+            unit = unit or (guess.unit if quantity == guess.quantity else None)
+            found[at] = Meaning(guess.column, None if quantity == IGNORE else quantity, unit)
+    quantities = [meaning.quantity for meaning in found]
+    if SIZE not in quantities and BYTES in quantities:
+        at = quantities.index(BYTES)
+        found[at] = replace(found[at], quantity=SIZE)
+    best: dict[str | None, Meaning] = {}
+    for meaning in sorted(found, key=lambda one: one.column not in mapping.columns):
+        best.setdefault(meaning.quantity, meaning)
+    return [meaning if meaning is best[meaning.quantity] else Meaning(meaning.column)
+            for meaning in found]  # fmt: skip
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names of columns for a message, however many and long they are."""
+    return ", ".join([*map(shown, names[:30]), *(["..."] if len(names) > 30 else [])])
+
+
+def _guess(name: str) -> Meaning:
+    """Guess from the name, with a unit in brackets or behind it."""
+    stem, given = name, ""
+    bracketed = _BRACKETS.search(name)
+    if bracketed:
+        stem = f"{name[: bracketed.start()]} {name[bracketed.end() :]}".strip()
+        given = bracketed[1]
+    quantity = find_quantity(stem)
+    if quantity is not None:
+        fits = given and unit_factor(base_of(quantity).kind, given) is not None
+        return Meaning(name, quantity, given if fits else None)
+    parts = [part for part in re.split(r"[\s_\-.]+", stem) if part]
+    for n_unit in (3, 2, 1):
+        quantity = find_quantity("".join(parts[:-n_unit]))
+        for unit in ("".join(parts[-n_unit:]), "/".join(parts[-n_unit:])):
+            if quantity and unit_factor(base_of(quantity).kind, unit) is not None:
+                return Meaning(name, quantity, unit)
+    if len(parts) == 1 and unit_factor("rate", parts[0]) not in (None, 1, 8):
+        return Meaning(name, "throughput", parts[0])
+    return Meaning(name)
+
+
+def implementation_name(name: str, mapping: FileMapping) -> str:
+    """Return how the report calls an implementation: A1 and ``two-copy`` are ``two_copy``."""
+    if name in mapping.implementations:
+        return mapping.implementations[name]
+    text = bare(name)
+    for known, aliases in _IMPLEMENTATIONS.items():
+        if text in aliases:
+            return known
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "unnamed"
+
+
+_SECTIONS = ("columns", "implementations", "constants", "source", "host")
+_KEYS = (*_SECTIONS, "decimal")
+_NAME = re.compile(r"[^\s`|](?:[^`|\n\r\t]*[^\s`|])?")
+_HOST_NUMBERS = ("cpus", "l1d_bytes", "l2_bytes", "llc_bytes")
+_MOST = 2**50
+
+
+def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is any of its types
+    """Return the content of a YAML file."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{path}: too large, must be at most {MAX_BYTES >> 10} KiB")
+        return parse_yaml(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text; write it anew with a text editor") from error
+
+
+def read_mapping(path: Path | None) -> FileMapping:
+    """Read a mapping file; without one, everything is guessed."""
+    if path is None:
+        return FileMapping()
+    content = load_yaml(path)
+    problems = list(_problems(content))
+    if problems:
+        raise ConfigError("\n".join(f"{path}: {problem}" for problem in problems))
+    said = {section: content.get(section) or {} for section in _SECTIONS}
+    return FileMapping(
+        columns={column: _quantity_and_unit(value) for column, value in said["columns"].items()},
+        implementations={key: str(value) for key, value in said["implementations"].items()},
+        constants={
+            str(find_quantity(key)): str(value).strip() for key, value in said["constants"].items()
+        },
+        decimal=content.get("decimal"),
+        source={key: str(value) for key, value in said["source"].items()},
+        host=said["host"],
+    )
+
+
+def _quantity_and_unit(value: object) -> tuple[str, str | None]:
+    """Return what a mapping says of a column; an empty text for what is no quantity."""
+    meant = value if isinstance(value, dict) else {"is": value}
+    name, unit = str(meant.get("is")), meant.get("unit")
+    quantity = name if name == IGNORE else find_quantity(name) or ""
+    return quantity, None if unit is None else str(unit)
+
+
+def _problems(content: object) -> Iterator[str]:
+    """Yield what a mapping file may not say."""
+    if not isinstance(content, dict) or not content.keys() <= set(_KEYS):
+        yield f"must be a mapping with some of the keys {', '.join(_KEYS)}"
+        return
+    if content.get("decimal") not in (None, ".", ","):
+        yield f"decimal: got {shown(content['decimal'])}, must be '.' or ','"
+    for section in _SECTIONS:
+        part = content.get(section) or {}
+        if isinstance(part, dict):
+            said = ((name, _problem(section, name, value)) for name, value in part.items())
+            yield from (f"{section}.{name}: {problem}" for name, problem in said if problem)
+        else:
+            yield f"{section}: must be a mapping of names"
+
+
+def _problem(section: str, name: str, value: object) -> str:
+    """Return what is wrong with a value of a section of a mapping; an empty text for nothing."""
+    got = f"got {shown(value)}, must be"
+    nested = section == "columns" and isinstance(value, dict)
+    if value is None or (isinstance(value, list | dict) and not nested):
+        return f"{got} a word or a number"
+    if section == "columns":
+        quantity, unit = _quantity_and_unit(value)
+        if not quantity:
+            return f"{shown(value)} is no quantity; use {IGNORE} or one of {', '.join(BY_NAME)}"
+        if quantity != IGNORE and unit and unit_factor(base_of(quantity).kind, unit) is None:
+            return f"{shown(unit)} is no unit of {quantity}"
+    if section == "implementations" and not _NAME.fullmatch(str(value)):
+        return f"{got} a name for the report"
+    if section == "constants" and find_quantity(name) is None:
+        return "no quantity; see docs/audit.md"
+    is_number = type(value) is int and 1 <= value <= _MOST
+    if section == "host" and name in _HOST_NUMBERS and not is_number:
+        return f"{got} a whole number from 1"
+    return ""

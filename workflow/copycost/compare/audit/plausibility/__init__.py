@@ -1,0 +1,39 @@
+"""Can these numbers be measurements? Every check, over every dataset of a file."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from copycost.compare.audit.dataset import Dataset
+from copycost.compare.audit.plausibility import agreement, bounds, computed, copied, noise
+from copycost.compare.audit.plausibility.finding import Finding
+from copycost.compare.audit.plausibility.sample import Sample, samples_of
+
+__all__ = ["Finding", "check_plausibility"]
+
+
+def check_plausibility(dataset: Dataset) -> list[Finding]:
+    """Return what speaks against the numbers, the surest and gravest first."""
+    samples = list(samples_of(dataset))
+    findings = [*copied.check_datasets(samples), *chain.from_iterable(map(_check, samples))]
+    return sorted(findings, key=lambda finding: finding.rank)
+
+
+def _check(sample: Sample) -> Iterator[Finding]:
+    formulas = list(computed.check_formulas(sample))
+    rest = sample.without(formulas)
+    derived = list(computed.check_derived(rest))
+    yield from (*agreement.check_gaps(sample), *formulas, *derived)
+    yield from bounds.check_bounds(sample)
+    yield from bounds.check_times(sample)
+    yield from agreement.check_consistency(sample)
+    # What a formula or another column explains is no news to these.
+    yield from agreement.check_units(rest)
+    yield from copied.check_repeats(rest)
+    yield from copied.check_cumulative(rest)
+    yield from copied.check_digits(rest)
+    yield from noise.check_jitter(rest)
+    yield from noise.check_repetitions(rest)
+    rest = rest.without(derived)
+    yield from copied.check_copies(rest)
+    yield from noise.check_smooth(rest)
+    yield from noise.check_interpolated(rest)
