@@ -87,3 +87,10 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         if path.name != "__init__.py"
     }
     assert circle(texts) == []
+
+
+def test_the_picture_of_the_data_flow_names_rooms() -> None:
+    picture = (ROOT / "docs/data_flow.svg").read_text(encoding="utf-8")
+    named = " ".join(re.findall(r'font-family="monospace"[^>]*>([^<]+)<', picture)).split()
+    assert named
+    assert set(named) <= set(rooms())
