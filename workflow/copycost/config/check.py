@@ -14,7 +14,7 @@ from copycost.config.grid import require_measurable
 from copycost.config.rules import TRANSPORTS, cross_problems
 from copycost.config.sources import DEFAULTS, Source, Surroundings, merged, value_at
 from copycost.config.strategy_capabilities import capability_of
-from copycost.config.structure import UNKNOWN, KeyPath, Problem, Section
+from copycost.config.structure import UNKNOWN, KeyPath, Problem, section
 from copycost.config.testbeds import WIRES, over_wire_to
 from copycost.config.yaml_loader import line_of
 from copycost.errors import ConfigError
@@ -33,7 +33,7 @@ def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     """
     tree = merged(sources)
     found: list[Problem] = []
-    config: Config | None = Section(Config).made(tree, (), found)
+    config: Config | None = section(Config).typed(tree, (), found)
     if config is not None:
         config = _with_all_named(config, around.strategies)
         found = list(cross_problems(config, around))

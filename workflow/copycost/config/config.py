@@ -10,39 +10,15 @@ it too and its start-up time is paid at every repetition.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
+from copycost.config import structure as kinds
 from copycost.config.alpha_spending import confidence_of_analysis
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
 from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
 from copycost.config.simulated import Simulated
 from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES
-from copycost.config.structure import (
-    ANY_SETTLING_S,
-    ANY_WINDOW_S,
-    IMPLEMENTATIONS,
-    MSG_BYTES,
-    N_THREADS,
-    NONE,
-    PLACED,
-    RECEIVED_BY,
-    REPETITIONS,
-    SEED,
-    WORKING_SETS,
-    Choice,
-    Flag,
-    ListOf,
-    Number,
-    Or,
-    Size,
-    Word,
-    from_plain,
-    section,
-    stated,
-    testbeds,
-    to_plain,
-)
 from copycost.config.studies import CpuBudget, Datagrams, Profile
 from copycost.config.testbeds import TESTBEDS, names_over
 from copycost.config.virtual import Virtual
@@ -56,25 +32,25 @@ STUDIES: tuple[Study, ...] = get_args(Study)
 class Chosen:
     """Which cells of a grid are meant; without implementations none."""
 
-    implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
-    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
-    n_threads: tuple[int, ...] = stated(N_THREADS)
+    implementations: Annotated[tuple[str, ...], kinds.list_of(kinds.IMPLEMENTATION, least=0)]
+    msg_bytes: tuple[kinds.MsgBytes, ...]
+    n_threads: tuple[kinds.Threads, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips(Chosen):
     """The grid of the study `round_trips`, always hot and received plainly."""
 
-    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
-    placements: tuple[str, ...] = stated(PLACED)
+    testbeds: kinds.StreamTestbeds
+    placements: tuple[kinds.Placed, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Streams(RoundTrips):
     """A grid of the study `streams`, over TCP or over UDP: every combination is a cell."""
 
-    working_sets: tuple[str, ...] = stated(WORKING_SETS)
-    receivers: tuple[str, ...] = stated(RECEIVED_BY)
+    working_sets: tuple[kinds.WorkingSet, ...]
+    receivers: tuple[kinds.Receiver, ...]
 
 
 # our receiver needs an address of its own
@@ -85,41 +61,46 @@ _UDP = (name for name in names_over("datagram") if TESTBEDS[name].own_addresses)
 class Udp(Streams):
     """The grid over UDP."""
 
-    testbeds: tuple[str, ...] = testbeds(*_UDP)
-    msg_bytes: tuple[int, ...] = stated(ListOf(Size(least=1, most=MAX_DATAGRAM_BYTES)))
+    testbeds: Annotated[tuple[str, ...], kinds.testbeds(*_UDP)]
+    msg_bytes: tuple[Annotated[int, kinds.size(1, MAX_DATAGRAM_BYTES)], ...]
 
 
-_CPUS = Or({AUTO: None}, ListOf(Number("a CPU", 0)))
-_BUFFER = Or({KERNEL: None}, Size(least=1 << 10, most=1 << 30))
+_CPU_LIST = kinds.list_of(kinds.number("a CPU", 0))
+_Cpus = Annotated[tuple[int, ...] | None, kinds.either({AUTO: None}, _CPU_LIST)]
+_Buffer = Annotated[int | None, kinds.either({KERNEL: None}, kinds.size(1 << 10, 1 << 30))]
 
 
 @dataclass(frozen=True, slots=True)
 class Cpus:
     """CPU numbers of each side, from which placements choose; None offers all of them."""
 
-    sender: tuple[int, ...] | None = stated(_CPUS)
-    receiver: tuple[int, ...] | None = stated(_CPUS)
+    sender: _Cpus
+    receiver: _Cpus
+
+
+_MINUTES = kinds.number("minutes", 0.001, 1440, whole=False)
+_CONGESTION_CONTROL = kinds.word(
+    "the name of a congestion control such as cubic or reno", r"[a-z][a-z0-9_]{0,14}"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """How every cell is measured: `Settings`, and how often and in which order."""
 
-    repetitions: int = stated(REPETITIONS)
-    minutes: float | None = stated(Or({NONE: None}, Number("minutes", 0.001, 1440, whole=False)))
-    warmup_s: float = stated(ANY_SETTLING_S)
-    duration_s: float = stated(ANY_WINDOW_S)
-    congestion_control: str = stated(
-        Word("the name of a congestion control such as cubic or reno", r"[a-z][a-z0-9_]{0,14}")
-    )
-    tcp_nodelay: NoDelay = stated(Choice(*get_args(NoDelay)))
-    send_buffer_bytes: int | None = stated(_BUFFER)
-    receive_buffer_bytes: int | None = stated(_BUFFER)
-    cpus: Cpus = section(Cpus)
-    fresh: bool = stated(Flag())
-    interval_us: int = stated(Number("microseconds", 0, 1_000_000))
-    memory_floor: bool = stated(Flag())
-    order_seed: int = stated(SEED)
+    repetitions: kinds.Repetitions
+    minutes: Annotated[float | None, kinds.either({kinds.NONE: None}, _MINUTES)]
+    warmup_s: kinds.Settling
+    duration_s: kinds.Window
+    congestion_control: Annotated[str, _CONGESTION_CONTROL]
+    tcp_nodelay: NoDelay
+    send_buffer_bytes: _Buffer
+    receive_buffer_bytes: _Buffer
+    cpus: Cpus
+    fresh: bool
+    interval_us: Annotated[int, kinds.number("microseconds", 0, 1_000_000)]
+    memory_floor: bool
+    order_seed: kinds.Seed
 
     def settings(self, study: Study = "streams") -> Settings:
         """Return the part that changes what a repetition of a study measures."""
@@ -138,36 +119,34 @@ class Measure:
         )
 
 
-ReportFormat = Literal["html", "pdf"]
-
-
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """How repetitions are summarised: confidence (0.5 to 1), resamples [count], seed."""
 
-    confidence: float = stated(Number(least=0.5, most=0.9999, whole=False))
-    resamples: int = stated(Number("resamples", 100, 1_000_000))
-    seed: int = stated(SEED)
+    confidence: Annotated[float, kinds.number(least=0.5, most=0.9999, whole=False)]
+    resamples: Annotated[int, kinds.number("resamples", 100, 1_000_000)]
+    seed: kinds.Seed
+
+
+_PRINTABLE = r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What the report looks like."""
 
-    title: str = stated(
-        Word("a text of one line", r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", most=200)
-    )
-    formats: tuple[ReportFormat, ...] = stated(ListOf(Choice(*get_args(ReportFormat))))
+    title: Annotated[str, kinds.word("a text of one line", _PRINTABLE, most=200)]
+    formats: tuple[Literal["html", "pdf"], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
     """A few cells of two grids, and the placements in which each is measured."""
 
-    placements: tuple[str, ...] = stated(PLACED)
-    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
-    streams: Chosen = section(Chosen)
-    round_trips: Chosen = section(Chosen)
+    placements: tuple[kinds.Placed, ...]
+    testbeds: kinds.StreamTestbeds
+    streams: Chosen
+    round_trips: Chosen
 
     def cells(self, grid: Iterable[Cell]) -> Iterator[Cell]:
         """Yield the cells of a grid that are meant, in each placement; some may be in the grid."""
@@ -188,20 +167,24 @@ class Placement:
         return places * sum(prod(map(len, values_of(one).values())) for one in both)
 
 
-Place = Literal["local", "slurm"]
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+_NODE = kinds.word("the name of a node", _NAME)
+_FEATURES = kinds.word("features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}")
+_ALIAS = kinds.word(
+    "auto, or a name of small letters, digits and hyphens", r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", 40
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Slurm:
     """Nodes of a cluster that ``./run fleet`` measures."""
 
-    partition: str = stated(Word("auto, or the name of a partition", _NAME))
-    nodes: tuple[str, ...] = stated(ListOf(Word("the name of a node", _NAME), least=0, most=1000))
-    count: int = stated(Number("nodes", 0, 1000))
-    constraint: str | None = stated(
-        Or({NONE: None}, Word("features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}"))
-    )
+    partition: Annotated[str, kinds.word("auto, or the name of a partition", _NAME)]
+    nodes: Annotated[tuple[str, ...], kinds.list_of(_NODE, 0, 1000)]
+    count: Annotated[int, kinds.number("nodes", 0, 1000)]
+    constraint: Annotated[str | None, kinds.either({kinds.NONE: None}, _FEATURES)]
 
     @property
     def named_partition(self) -> str | None:
@@ -213,35 +196,29 @@ class Slurm:
 class Hosts:
     """Which hosts ``./run fleet`` is about."""
 
-    alias: str = stated(
-        Word(
-            "auto, or a name of small letters, digits and hyphens",
-            r"[a-z0-9]([a-z0-9-]*[a-z0-9])?",
-            40,
-        )
-    )
-    where: tuple[Place, ...] = stated(ListOf(Choice(*get_args(Place))))
-    slurm: Slurm = section(Slurm)
+    alias: Annotated[str, _ALIAS]
+    where: tuple[Literal["local", "slurm"], ...]
+    slurm: Slurm
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration, checked."""
 
-    streams: Streams = section(Streams)
-    udp: Streams = section(Udp)
-    round_trips: RoundTrips = section(RoundTrips)
-    placement: Placement = section(Placement)
-    profile: Profile = section(Profile)
-    cpu_budget: CpuBudget = section(CpuBudget)
-    datagrams: Datagrams = section(Datagrams)
-    virtual: Virtual = section(Virtual)
-    wire: Wire = section(Wire)
-    hosts: Hosts = section(Hosts)
-    simulated: Simulated = section(Simulated)
-    measure: Measure = section(Measure)
-    statistics: Statistics = section(Statistics)
-    report: Report = section(Report)
+    streams: Streams
+    udp: Udp
+    round_trips: RoundTrips
+    placement: Placement
+    profile: Profile
+    cpu_budget: CpuBudget
+    datagrams: Datagrams
+    virtual: Virtual
+    wire: Wire
+    hosts: Hosts
+    simulated: Simulated
+    measure: Measure
+    statistics: Statistics
+    report: Report
 
     def analysed(self) -> Self:
         """Return the configuration with the confidence that the analysis of the grids has.
@@ -255,9 +232,9 @@ class Config:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""
-        return to_plain(self)
+        return kinds.to_plain(self)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
         """Return the configuration from what `as_dict` gave, or from a checked config file."""
-        return from_plain(tree, cls)
+        return kinds.from_plain(tree, cls)

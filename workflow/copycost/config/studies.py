@@ -1,44 +1,28 @@
 """The sections of studies with records of their own: `profile`, and those that iperf3 may drive."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
+from copycost.config import structure as kinds
 from copycost.config.cells import Cell, cells_of
 from copycost.config.settings import Settings
 from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES
-from copycost.config.structure import (
-    ANY_SETTLING_S,
-    ANY_WINDOW_S,
-    CONNECTIONS,
-    IMPLEMENTATION,
-    MSG_BYTES,
-    N_THREADS,
-    PLACED,
-    RECEIVED_BY,
-    REPETITIONS,
-    SENDERS,
-    SETTLING_S,
-    SOME_IMPLEMENTATIONS,
-    WINDOW_S,
-    WORKING_SETS,
-    Choice,
-    Flag,
-    ListOf,
-    Number,
-    Size,
-    stated,
-    testbeds,
-)
 from copycost.config.testbeds import TESTBEDS, names_over
 
 EventChoice = Literal["auto", "cycles", "cpu_clock"]
-DrivenStudy = Literal["cpu_budget", "datagrams"]
 
 CPU_BUDGET = "cpu_budget"
 DATAGRAMS = "datagrams"
 
 FIGURES = {CPU_BUDGET: ("bitrate",), DATAGRAMS: ("bitrate_and_loss", "cost")}
 """Names of the figures of each study, see its `figures`."""
+
+
+_RECEIVING = kinds.testbeds(*names_over("datagram", receiving=True))
+_STEPS = kinds.list_of(kinds.number("per cent", 10, 100), least=3)
+_STUDIES = kinds.list_of(kinds.choice(CPU_BUDGET, DATAGRAMS), least=0)
+_PAIRS = kinds.list_of(kinds.list_of(kinds.IMPLEMENTATION, 2, 2), least=0)
+_Streams = Annotated[int, kinds.number("streams", 1, 64)]
 
 
 class _Driven:
@@ -64,16 +48,16 @@ class CpuBudget(_Driven):
     """The section `cpu_budget`."""
 
     study: ClassVar[str] = CPU_BUDGET
-    enabled: bool = stated(Flag())
-    implementations: tuple[str, ...] = stated(SENDERS)
-    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
-    limiters: tuple[str, ...] = stated(ListOf(Choice("cgroup", "cpulimit")))
-    n_threads: tuple[int, ...] = stated(CONNECTIONS)
-    limit_percent: tuple[int, ...] = stated(ListOf(Number("per cent", 10, 100), least=3))
-    msg_bytes: int = stated(Size(least=64, most=1 << 20))
-    repetitions: int = stated(REPETITIONS)
-    warmup_s: float = stated(SETTLING_S)
-    duration_s: float = stated(WINDOW_S)
+    enabled: bool
+    implementations: tuple[kinds.Sender, ...]
+    testbeds: kinds.StreamTestbeds
+    limiters: tuple[Literal["cgroup", "cpulimit"], ...]
+    n_threads: tuple[_Streams, ...]
+    limit_percent: Annotated[tuple[int, ...], _STEPS]
+    msg_bytes: Annotated[int, kinds.size(64, 1 << 20)]
+    repetitions: kinds.Repetitions
+    warmup_s: kinds.DrivenSettling
+    duration_s: kinds.DrivenWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +65,35 @@ class Datagrams(_Driven):
     """The section `datagrams`."""
 
     study: ClassVar[str] = DATAGRAMS
-    enabled: bool = stated(Flag())
-    implementations: tuple[str, ...] = stated(SENDERS)
-    testbeds: tuple[str, ...] = testbeds(*names_over("datagram", receiving=True))
-    msg_bytes: tuple[int, ...] = stated(ListOf(Size(least=64, most=MAX_DATAGRAM_BYTES)))
-    n_threads: tuple[int, ...] = stated(CONNECTIONS)
-    repetitions: int = stated(REPETITIONS)
-    warmup_s: float = stated(SETTLING_S)
-    duration_s: float = stated(WINDOW_S)
+    enabled: bool
+    implementations: tuple[kinds.Sender, ...]
+    testbeds: Annotated[tuple[str, ...], _RECEIVING]
+    msg_bytes: tuple[Annotated[int, kinds.size(64, MAX_DATAGRAM_BYTES)], ...]
+    n_threads: tuple[_Streams, ...]
+    repetitions: kinds.Repetitions
+    warmup_s: kinds.DrivenSettling
+    duration_s: kinds.DrivenWindow
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Which cells are profiled, and how."""
 
-    enabled: bool = stated(Flag())
-    implementations: tuple[str, ...] = stated(SOME_IMPLEMENTATIONS)
-    testbeds: tuple[str, ...] = testbeds(*TESTBEDS)
-    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
-    n_threads: tuple[int, ...] = stated(N_THREADS)
-    working_sets: tuple[str, ...] = stated(WORKING_SETS)
-    receivers: tuple[str, ...] = stated(RECEIVED_BY)
-    placements: tuple[str, ...] = stated(PLACED)
-    explains: tuple[DrivenStudy, ...] = stated(ListOf(Choice(*get_args(DrivenStudy)), least=0))
-    differences: tuple[tuple[str, str], ...] = stated(
-        ListOf(ListOf(IMPLEMENTATION, least=2, most=2), least=0)
-    )
-    repetitions: int = stated(REPETITIONS)
-    warmup_s: float = stated(ANY_SETTLING_S)
-    duration_s: float = stated(ANY_WINDOW_S)
-    frequency_hz: int = stated(Number("samples per second", 10, 50_000))
-    event: EventChoice = stated(Choice(*get_args(EventChoice)))
+    enabled: bool
+    implementations: tuple[kinds.Implementation, ...]
+    testbeds: Annotated[tuple[str, ...], kinds.testbeds(*TESTBEDS)]
+    msg_bytes: tuple[kinds.MsgBytes, ...]
+    n_threads: tuple[kinds.Threads, ...]
+    working_sets: tuple[kinds.WorkingSet, ...]
+    receivers: tuple[kinds.Receiver, ...]
+    placements: tuple[kinds.Placed, ...]
+    explains: Annotated[tuple[str, ...], _STUDIES]
+    differences: Annotated[tuple[tuple[str, str], ...], _PAIRS]
+    repetitions: kinds.Repetitions
+    warmup_s: kinds.Settling
+    duration_s: kinds.Window
+    frequency_hz: Annotated[int, kinds.number("samples per second", 10, 50_000)]
+    event: EventChoice
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""
