@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import product
+from math import prod
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -182,6 +183,21 @@ def values_of(section: object) -> dict[str, tuple[Any, ...]]:
         for name, of in stated.items()
         if of is not None
     }
+
+
+_KIND = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
+
+
+def kinds_of(section: object) -> list[tuple[Any, ...]]:
+    """Return the kinds of cells that a section asks for, see `Cell.kind`, and that can exist."""
+    lists = {"receiver": (RECV,), "placement": (APART,), **values_of(section)}
+    return [kind for kind in product(*(lists[name] for name in _KIND)) if can_exist(*kind)]
+
+
+def n_cells(section: object) -> int:
+    """Return how many cells a section asks for, without making them: there may be millions."""
+    others = (of for name, of in values_of(section).items() if name not in _KIND)
+    return prod(map(len, others)) * len(kinds_of(section))
 
 
 def cells_of(study: str, section: object, reps: Iterable[int] = (1,)) -> Iterator[Cell]:

@@ -170,6 +170,7 @@ class Placement:
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
+_PARTITION = kinds.word("the name of a partition", _NAME)
 _NODE = kinds.word("the name of a node", _NAME)
 _FEATURES = kinds.word("features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}")
 _ALIAS = kinds.word(
@@ -179,17 +180,12 @@ _ALIAS = kinds.word(
 
 @dataclass(frozen=True, slots=True)
 class Slurm:
-    """Nodes of a cluster that ``./run fleet`` measures."""
+    """Nodes of a cluster that ``./run fleet`` measures; without a partition, of the usual one."""
 
-    partition: Annotated[str, kinds.word("auto, or the name of a partition", _NAME)]
+    partition: Annotated[str | None, kinds.either({AUTO: None}, _PARTITION)]
     nodes: Annotated[tuple[str, ...], kinds.list_of(_NODE, 0, 1000)]
     count: Annotated[int, kinds.number("nodes", 0, 1000)]
     constraint: Annotated[str | None, kinds.either({kinds.NONE: None}, _FEATURES)]
-
-    @property
-    def named_partition(self) -> str | None:
-        """The partition; None for the one that jobs go to by default."""
-        return None if self.partition == AUTO else self.partition
 
 
 @dataclass(frozen=True, slots=True)

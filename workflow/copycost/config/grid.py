@@ -3,13 +3,11 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
-from typing import Any, Self
+from typing import Self
 
-from copycost.config.cells import Cell, cells_of, values_of
-from copycost.config.conditions import RECV, Condition
+from copycost.config.cells import Cell, cells_of, n_cells
+from copycost.config.conditions import Condition
 from copycost.config.config import Config, RoundTrips, Streams
-from copycost.config.placements import APART
 from copycost.config.strategy_capabilities import BASELINE, IPERF3, can_exist
 from copycost.config.studies import Profile
 from copycost.config.testbeds import away_on, transport_of
@@ -145,7 +143,18 @@ def require_measurable(config: Config) -> None:
 
     Raises ConfigError naming how many repetitions each study asks for.
     """
-    counts = n_repetitions(config)
+    repetitions = config.measure.repetitions
+    # of studies that are not enabled, too; without passes, which add no more than this leaves
+    counts = {
+        "streams": n_cells(config.streams) * repetitions,
+        "udp": n_cells(config.udp) * repetitions,
+        "round_trips": n_cells(config.round_trips) * repetitions,
+        "placement": config.placement.n_cells_at_most() * repetitions,
+        "profile": n_cells(config.profile) * config.profile.repetitions,
+        "cpu_budget": n_cells(config.cpu_budget) * config.cpu_budget.repetitions,
+        "datagrams": n_cells(config.datagrams) * config.datagrams.repetitions,
+        "simulated": len(config.simulated.cells()),
+    }
     total = sum(counts.values())
     if total > MOST_REPETITIONS:
         parts = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
@@ -153,33 +162,3 @@ def require_measurable(config: Config) -> None:
             f"the configuration asks for {total} repetitions ({parts}), must ask for at most "
             f"{MOST_REPETITIONS}, so shorten the lists or measure in several runs"
         )
-
-
-def n_repetitions(config: Config) -> dict[str, int]:
-    """Return the repetitions that each study asks for, enabled or not, at most [count].
-
-    Without those of passes, which add no more than leave `MOST_REPETITIONS`.
-    """
-    repetitions = config.measure.repetitions
-    return {
-        "streams": _n_cells(config.streams) * repetitions,
-        "udp": _n_cells(config.udp) * repetitions,
-        "round_trips": _n_cells(config.round_trips) * repetitions,
-        "placement": config.placement.n_cells_at_most() * repetitions,
-        "profile": _n_cells(config.profile) * config.profile.repetitions,
-        "cpu_budget": _n_cells(config.cpu_budget) * config.cpu_budget.repetitions,
-        "datagrams": _n_cells(config.datagrams) * config.datagrams.repetitions,
-        "simulated": len(config.simulated.cells()),
-    }
-
-
-def _n_cells(section: object) -> int:
-    """Return how many cells a section asks for, without making them: there may be millions."""
-    lists: dict[str, tuple[Any, ...]] = {
-        "receiver": (RECV,),
-        "placement": (APART,),
-        **values_of(section),
-    }
-    kind = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
-    kinds = product(*[lists.pop(name) for name in kind])
-    return prod(map(len, lists.values())) * sum(can_exist(*one) for one in kinds)

@@ -7,15 +7,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import Any
 
-from copycost.config.cells import values_of
-from copycost.config.conditions import COLD, HOT, RECV
+from copycost.config.cells import kinds_of
+from copycost.config.conditions import COLD, HOT
 from copycost.config.config import Config
 from copycost.config.placements import APART, SAME
 from copycost.config.sources import Surroundings
 from copycost.config.strategy_capabilities import (
     IPERF3,
     RECEIVERS,
-    can_exist,
     capability_of,
     split_implementation,
 )
@@ -25,12 +24,12 @@ from copycost.config.wire import NO_PEER
 from copycost.wording.numbers import format_cpu_list, format_size
 from copycost.wording.words import did_you_mean
 
-GRIDS = ("streams", "udp", "round_trips")
 TRANSPORTS: dict[str, Transport] = {
     "streams": "stream",
     "udp": "datagram",
     "round_trips": "stream",
 }
+GRIDS = tuple(TRANSPORTS)
 _DRIVEN = ("cpu_budget", "datagrams")
 _PLACED = (*GRIDS, "placement", "profile")
 
@@ -88,27 +87,21 @@ def _unknown_implementations(config: Config, strategies: Collection[str]) -> Ite
                 yield where, f"got {name!r}, must be {strategy}: {why}"
 
 
-def _never_measured(name: str, section: object) -> Iterator[Problem]:
+def _never_measured(name: str, section: Any) -> Iterator[Problem]:  # noqa: ANN401
     """Yield what is listed and can have no cell with the rest of its section."""
-    lists: dict[str, tuple[Any, ...]] = {
-        "receiver": (RECV,),
-        "placement": (APART,),
-        **values_of(section),
-    }
     transport = TRANSPORTS.get(name)
     able = [one for one, of in RECEIVERS.items() if transport is None or transport in of]
-    unable = [receiver for receiver in lists["receiver"] if receiver not in able]
+    unable = [receiver for receiver in getattr(section, "receivers", ()) if receiver not in able]
     if unable:
         yield (name, "receivers"), f"got {unable[0]!r}, must be one of {', '.join(able)}"
-    if unable or not lists["implementation"]:
+    if unable or not section.implementations:
         return
-    kind = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
-    there = [one for one in itertools.product(*(lists[each] for each in kind)) if can_exist(*one)]
-    for place, each in enumerate(kind[:2]):
-        never = [one for one in lists[each] if all(one != cell[place] for cell in there)]
+    there = list(zip(*kinds_of(section), strict=True)) or [(), ()]
+    for key, measured in zip(("implementations", "testbeds"), there, strict=False):
+        never = [one for one in getattr(section, key) if one not in measured]
         if never:
             text = f"must be able to make a cell with the rest of {name}"
-            yield (name, f"{each}s"), f"got {', '.join(never)}, {text} (docs/implementations.md)"
+            yield (name, key), f"got {', '.join(never)}, {text} (docs/implementations.md)"
             return
 
 
@@ -160,25 +153,22 @@ def _machine_problems(config: Config) -> Iterator[Problem]:
         if not 1024 <= first <= last <= 65535:
             found = f"got {one.ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
             yield ("wire", "ports"), found
-    for section in (*_PLACED, *_DRIVEN, "simulated"):
-        for testbed in getattr(config, section).testbeds:
-            peer = peer_of(testbed)
-            if peer is not None and peer not in names:
+    for name in (*_PLACED, *_DRIVEN):
+        for testbed in getattr(config, name).testbeds:
+            if peer_of(testbed) not in (None, *names):
                 known = ", ".join(names) or NO_PEER
                 text = f"got {testbed!r}, must name a machine of the section wire: {known}"
-                yield (section, "testbeds"), text
-    listed = (section for section in (*_PLACED, *_DRIVEN) if _uses_wire(getattr(config, section)))
-    for section in itertools.islice(listed, 0 if names else 1):
-        yield (
-            ("wire", "peer"),
-            f"got {NO_PEER}, must name the other machine, such as user@other, for"
-            f" {section}.testbeds; ./run --wire user@other does too",
-        )
-
-
-def _uses_wire(section: Any) -> bool:  # noqa: ANN401
-    is_used = getattr(section, "implementations", True) and getattr(section, "enabled", True)
-    return bool(is_used) and any(name in WIRES for name in section.testbeds)
+                yield (name, "testbeds"), text
+    for name in () if names else (*_PLACED, *_DRIVEN):
+        section = getattr(config, name)
+        is_used = getattr(section, "implementations", True) and getattr(section, "enabled", True)
+        if is_used and any(testbed in WIRES for testbed in section.testbeds):
+            yield (
+                ("wire", "peer"),
+                f"got {NO_PEER}, must name the other machine, such as user@other, for"
+                f" {name}.testbeds; ./run --wire user@other does too",
+            )
+            return
 
 
 def _node_problems(config: Config) -> Iterator[Problem]:

@@ -35,8 +35,17 @@ class _Driven:
     duration_s: float
 
     def settings(self, run: Settings) -> Settings:
-        """Return how a repetition is measured: in its own window, else as the whole run."""
-        return run.plain(self.warmup_s, self.duration_s)
+        """Return how a repetition is measured: in its own window, by plain sockets.
+
+        The run's CPUs stay, and its congestion control, which decides every TCP figure.
+        """
+        return Settings(
+            self.warmup_s,
+            self.duration_s,
+            run.congestion_control,
+            sender_cpus=run.sender_cpus,
+            receiver_cpus=run.receiver_cpus,
+        )
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every repetition that can exist, round by round."""

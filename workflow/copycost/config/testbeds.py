@@ -115,11 +115,6 @@ NAME_PATTERN = "|".join((*TESTBEDS, *(f"{wire}-{_PEER}" for wire in WIRES)))
 """A regular expression of what a testbed may be called, with its peer where it has one."""
 
 
-def over_wire_to(wire: str, peer: str) -> str:
-    """Return what a testbed over the wire is called with a machine at its other end."""
-    return f"{wire}-{peer}"
-
-
 def peer_of(testbed: str) -> str | None:
     """Return what the other machine of a testbed is called; None where there is none."""
     wire, _, peer = testbed.partition("-")
