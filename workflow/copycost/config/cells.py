@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from copycost.config.conditions import HOT, RECV, Condition
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.simulation_variants import PLAIN, VARIANTS
 from copycost.config.strategy_capabilities import can_exist, split_implementation
+from copycost.config.testbeds import APART, PLACEMENTS
 from copycost.errors import DataError
 
 RAW_ROOT = "results/raw"

@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.strategy_capabilities import RECEIVERS
 from copycost.config.testbeds import (
+    APART,
     NAME_PATTERN,
+    PLACEMENTS,
     TESTBEDS,
     Transport,
     guests_on,

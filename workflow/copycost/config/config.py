@@ -3,8 +3,7 @@
 config.yaml and workflow/config/defaults.yaml explain each key, with its unit. None stands for a
 word such as `kernel`, `auto` or `none` there (`copycost.config.structure`).
 
-Kept free of what only a check needs (`copycost.config.check`), since the measuring process imports
-it too and its start-up time is paid at every repetition.
+The measuring process, whose start-up time is paid at every repetition, needs `Settings` alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +12,6 @@ from math import prod
 from typing import Annotated, Any, Literal, Self, get_args
 
 from copycost.config import structure as kinds
-from copycost.config.alpha_spending import confidence_of_analysis
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
 from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
@@ -21,7 +19,6 @@ from copycost.config.simulated import Simulated
 from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.studies import CpuBudget, Datagrams, Profile
 from copycost.config.testbeds import TESTBEDS, names_over
-from copycost.config.virtual import Virtual
 from copycost.config.wire import Wire
 
 Study = Literal["streams", "round_trips"]
@@ -167,6 +164,22 @@ class Placement:
         return places * sum(prod(map(len, values_of(one).values())) for one in both)
 
 
+Accelerator = Literal["auto", "kvm", "tcg"]
+
+
+@dataclass(frozen=True, slots=True)
+class Virtual:
+    """What the guests of the testbeds ``vm_*`` are made of."""
+
+    accelerator: Accelerator
+    vcpus: Annotated[int, kinds.number("processors", 1, 64)]
+    memory_mib: Annotated[int, kinds.number("MiB", 256, 1 << 20)]
+    network_device: Literal["virtio", "e1000"]
+    vhost: Literal["auto", "off"]
+    offloads: bool
+    kernel: Annotated[str, kinds.KERNEL]
+
+
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
@@ -215,16 +228,6 @@ class Config:
     measure: Measure
     statistics: Statistics
     report: Report
-
-    def analysed(self) -> Self:
-        """Return the configuration with the confidence that the analysis of the grids has.
-
-        It is higher than stated where comparisons were looked at while they were measured.
-        """
-        if self.measure.minutes is None:
-            return self
-        confidence = confidence_of_analysis(self.statistics.confidence)
-        return replace(self, statistics=replace(self.statistics, confidence=confidence))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""

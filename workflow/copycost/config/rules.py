@@ -10,7 +10,6 @@ from typing import Any
 from copycost.config.cells import kinds_of
 from copycost.config.conditions import COLD, HOT
 from copycost.config.config import Config
-from copycost.config.placements import APART, SAME
 from copycost.config.sources import Surroundings
 from copycost.config.strategy_capabilities import (
     IPERF3,
@@ -19,7 +18,7 @@ from copycost.config.strategy_capabilities import (
     split_implementation,
 )
 from copycost.config.structure import Problem
-from copycost.config.testbeds import WIRES, Transport, guests_on, peer_of
+from copycost.config.testbeds import APART, SAME, WIRES, Transport, guests_on, peer_of
 from copycost.config.wire import NO_PEER
 from copycost.wording.numbers import format_cpu_list, format_size
 from copycost.wording.words import did_you_mean

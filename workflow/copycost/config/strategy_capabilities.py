@@ -15,8 +15,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from copycost.config.placements import APART, SAME
-from copycost.config.testbeds import Transport, entry_of
+from copycost.config.testbeds import APART, SAME, Transport, entry_of
 
 #: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
 MAX_DATAGRAM_BYTES = 65507

@@ -12,9 +12,8 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from math import inf, isinf
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from copycost.config.placements import PLACEMENTS
 from copycost.config.strategy_capabilities import RECEIVERS
-from copycost.config.testbeds import TESTBEDS, kind_of, names_over, transport_of
+from copycost.config.testbeds import PLACEMENTS, TESTBEDS, kind_of, names_over, transport_of
 from copycost.wording.numbers import format_size, parse_size
 from copycost.wording.words import did_you_mean
 
