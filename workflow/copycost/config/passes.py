@@ -131,35 +131,31 @@ def known_paths(config: Config) -> list[str]:
     What a pass chose is known once the records before it are there.
     """
     n_passes = 0 if config.measure.minutes is None else PASSES
-    cells = _cells_before(Grid.of(config), n_passes + 1, lambda n: PASS_PATTERN.format(number=n))
-    return list(dict.fromkeys(cell.path for cell in cells))
+    before = records_before(
+        Grid.of(config), n_passes + 1, lambda number: PASS_PATTERN.format(number=number)
+    )
+    return list(dict.fromkeys(before))
 
 
-def records_before(grid: Grid, number: int, chosen: Callable[[int], str]) -> list[str]:
-    """Return the records that a pass looks at: those of the grid and of the passes before it."""
-    return [cell.path for cell in _cells_before(grid, number, chosen)]
-
-
-def all_records(grid: Grid, config: Config, study: str | None, chosen: Callable[[int], str]) -> Any:  # noqa: ANN401
-    """Return the records of a run, or of one study of it, as the input of a rule.
+def records_before(
+    grid: Grid, number: int, chosen: Callable[[int], str], study: str | None = None
+) -> list[str]:
+    """Return the records that a pass looks at: those of the grid and of the passes before it.
 
     `chosen` gives the path of what a pass chose, and has Snakemake wait where that is not known
-    yet.
+    yet; only one study's records are returned where it is named.
     """
-
-    def paths(cells: list[Cell]) -> list[str]:
-        return [cell.path for cell in cells if study in (None, cell.study)]
-
-    if is_given() or config.measure.minutes is None:
-        return paths(list(grid.cells))
-    return lambda _wildcards: paths(_cells_before(grid, PASSES + 1, chosen))
-
-
-def _cells_before(grid: Grid, number: int, chosen: Callable[[int], str]) -> list[Cell]:
     cells = list(grid.cells)
     for earlier in range(1, number):
         more = read_pass(Path(chosen(earlier)))
         if not more:
             break  # nor will any later pass choose anything, from the same records
         cells += more
-    return cells
+    return [cell.path for cell in cells if study in (None, cell.study)]
+
+
+def all_records(grid: Grid, config: Config, study: str | None, chosen: Callable[[int], str]) -> Any:  # noqa: ANN401
+    """Return the records of a run, or of one study of it, as the input of a rule."""
+    if is_given() or config.measure.minutes is None:
+        return grid.paths(study)
+    return lambda _wildcards: records_before(grid, PASSES + 1, chosen, study)
