@@ -55,14 +55,8 @@ class Condition:
     @property
     def slug(self) -> str:
         """Name for files and tables, without what is usual: ``veth``, ``wire-lab2_cold``."""
-        parts = [self.testbed]
-        if self.working_set != HOT:
-            parts.append(self.working_set)
-        if self.receiver != RECV:
-            parts.append(self.receiver)
-        if self.placement != APART:
-            parts.append(self.placement)
-        return "_".join(parts)
+        parts = (self.working_set, HOT), (self.receiver, RECV), (self.placement, APART)
+        return "_".join([self.testbed, *(part for part, usual in parts if part != usual)])
 
     @property
     def transport(self) -> Transport:

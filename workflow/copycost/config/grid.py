@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Self
 
 from copycost.config.cells import Cell, cells_of, n_cells
@@ -41,11 +40,8 @@ class Grid:
         short for as many repetitions as stated, there are as many as fit, one at least; the rest of
         the time is for the passes behind the grid.
         """
-        firsts = {
-            *cells_of("streams", config.streams),
-            *cells_of("streams", config.udp),
-            *cells_of("round_trips", config.round_trips),
-        }
+        streams = [*cells_of("streams", config.streams), *cells_of("streams", config.udp)]
+        firsts = {*streams, *cells_of("round_trips", config.round_trips)}
         firsts.update(tuple(config.placement.cells(firsts)))
         rounds = _rounds_within(config, firsts)
         cells = {
@@ -53,7 +49,7 @@ class Grid:
             for cell in firsts
             for rep in range(1, 2 if reference_of(config, cell) else rounds + 1)
         }
-        return cls(tuple(sorted(cells)), _conditions(firsts, config.streams, config.udp), rounds)
+        return cls(tuple(sorted(cells)), conditions_of(streams), rounds)
 
     def n_repetitions(self, config: Config, study: str | None = None) -> int:
         """Return how many repetitions all jobs measure, or those of one study [count]."""
@@ -118,24 +114,14 @@ def _rounds_within(config: Config, firsts: Collection[Cell]) -> int:
     return next((n for n in rounds if n_others * n + n_control * _of_control(n) <= n_fit), 1)
 
 
-def conditions_of(cells: Iterable[Cell]) -> set[Condition]:
-    """Return the conditions under which there are cells of the study `streams`."""
-    return {
+def conditions_of(cells: Iterable[Cell]) -> tuple[Condition, ...]:
+    """Return the conditions under which there are cells of the study `streams`, in their order."""
+    stated = (
         Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement)
         for cell in cells
         if cell.study == "streams"
-    }
-
-
-def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
-    """Return the conditions under which there are cells, in the order of the configuration."""
-    filled = conditions_of(cells)
-    stated = (
-        Condition(*words)
-        for grid in grids
-        for words in product(grid.testbeds, grid.working_sets, grid.receivers, grid.placements)
     )
-    return tuple(condition for condition in dict.fromkeys(stated) if condition in filled)
+    return tuple(dict.fromkeys(stated))
 
 
 def require_measurable(config: Config) -> None:

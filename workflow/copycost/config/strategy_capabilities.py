@@ -34,8 +34,7 @@ IPERF3 = "iperf3"
 _IPERF3_WRITES_BYTES = 1 << 20
 
 STREAM: frozenset[Transport] = frozenset({"stream"})
-DATAGRAM: frozenset[Transport] = frozenset({"datagram"})
-BOTH = STREAM | DATAGRAM
+BOTH: frozenset[Transport] = frozenset({"stream", "datagram"})
 
 _BATCHED = re.compile(r"(?P<strategy>[a-z][a-z0-9_]*?)_x(?P<batch>[1-9][0-9]*)")
 
@@ -66,9 +65,6 @@ class Capability:
             return batch <= MAX_SEGMENTS and batch * msg_bytes <= MAX_DATAGRAM_BYTES
         return True
 
-
-#: What is known of a strategy without a source here, such as one that another tool's table names.
-UNKNOWN_STRATEGY = Capability()
 
 #: Where each strategy has its file, NAME.c.
 STRATEGIES = Path(__file__).parents[3] / "src" / "strategies"
@@ -113,10 +109,10 @@ def declared(source: str) -> Capability | None:
 
 @cache
 def capability_of(strategy: str) -> Capability:
-    """Return what a strategy can do; of one without a source, that it sends over TCP."""
+    """Return what a strategy can do; of one without a source here, that it sends over TCP."""
     path = STRATEGIES / f"{strategy}.c"
     source = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return declared(source) or UNKNOWN_STRATEGY
+    return declared(source) or Capability()
 
 
 def can_exist(
