@@ -94,26 +94,6 @@ def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> N
     assert grid.n_repetitions(asked) == 4 * 2 + 4 * 3 + 8 * 3
 
 
-def test_cells_that_cannot_exist_are_left_out() -> None:
-    udp = {
-        "implementations": ["two_copy", "udp_gso_x16"],
-        "testbeds": ["sink", "veth_udp"],
-        "msg_bytes": [1024, 65507],
-        "working_sets": ["hot"],
-        "receivers": ["recv", "trunc"],
-    }
-    grid = Grid.of(config(NOTHING, udp, repetitions=1))
-    # nobody receives on sink, so that receivers make no difference there; 16 messages of 64 KiB
-    # are no datagram
-    assert {(cell.testbed, cell.receiver) for cell in grid.cells} == {
-        ("sink", "recv"),
-        ("veth_udp", "recv"),
-        ("veth_udp", "trunc"),
-    }
-    assert {cell.msg_bytes for cell in grid.cells if cell.strategy == "udp_gso"} == {1024}
-    assert len(grid.cells) == 3 * (2 + 1)
-
-
 CHOSEN = {
     "streams": {
         "implementations": ["two_copy", "zero_copy"],

@@ -48,6 +48,8 @@ def test_an_implementation_is_a_strategy_and_its_messages_per_call(
         ("udp_gso", "veth", 4096, "recv", False),
         ("udp_gso_x16", "sink", 4094, "recv", True),
         ("udp_gso_x16", "sink", 4096, "recv", False),  # 65536 bytes are no datagram
+        ("iperf3", "veth", 1 << 20, "recv", True),
+        ("iperf3", "veth_udp", 4096, "trunc", False),
     ],
 )
 def test_cells_that_cannot_exist(

@@ -178,11 +178,6 @@ def guests_on(testbed: str) -> int:
     return entry_of(testbed).guests
 
 
-def without_guests(testbed: str) -> str | None:
-    """Return the testbed with the same path but for the guests; None where there is none."""
-    return entry_of(testbed).without_guests
-
-
 def kernels_on(testbed: str) -> int:
     """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
     entry = entry_of(testbed)
