@@ -16,7 +16,7 @@ from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
 from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
 from copycost.config.simulated import Simulated
-from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES
+from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES, RECEIVERS
 from copycost.config.studies import CpuBudget, Datagrams, Profile
 from copycost.config.testbeds import TESTBEDS, names_over
 from copycost.config.wire import Wire
@@ -52,6 +52,7 @@ class Streams(RoundTrips):
 
 # our receiver needs an address of its own
 _UDP = (name for name in names_over("datagram") if TESTBEDS[name].own_addresses)
+_OF_DATAGRAMS = kinds.choice(*(name for name, of in RECEIVERS.items() if "datagram" in of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Udp(Streams):
 
     testbeds: Annotated[tuple[str, ...], kinds.testbeds(*_UDP)]
     msg_bytes: tuple[Annotated[int, kinds.size(1, MAX_DATAGRAM_BYTES)], ...]
+    receivers: tuple[Annotated[str, _OF_DATAGRAMS], ...]
 
 
 _CPU_LIST = kinds.list_of(kinds.number("a CPU", 0))

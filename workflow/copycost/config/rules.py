@@ -13,7 +13,6 @@ from copycost.config.config import Config
 from copycost.config.sources import Surroundings
 from copycost.config.strategy_capabilities import (
     IPERF3,
-    RECEIVERS,
     capability_of,
     split_implementation,
 )
@@ -47,12 +46,11 @@ def cross_problems(config: Config, around: Surroundings) -> Iterator[Problem]:
             yield from _never_measured(section, getattr(config, section))
     for section in (*GRIDS[:2], "profile"):
         yield from _ring_problems(section, getattr(config, section), around.memory_bytes)
-    for pair in config.profile.differences:
-        for name in pair:
-            if name not in config.profile.implementations:
-                among = ", ".join(config.profile.implementations)
-                text = f"got {name!r}, must be among profile.implementations, {among}"
-                yield ("profile", "differences"), text
+    for name in itertools.chain.from_iterable(config.profile.differences):
+        if name not in config.profile.implementations:
+            among = ", ".join(config.profile.implementations)
+            text = f"got {name!r}, must be among profile.implementations, {among}"
+            yield ("profile", "differences"), text
     yield from _cache_problems(config)
     yield from _machine_problems(config)
     yield from _node_problems(config)
@@ -88,17 +86,10 @@ def _unknown_implementations(config: Config, strategies: Collection[str]) -> Ite
 
 def _never_measured(name: str, section: Any) -> Iterator[Problem]:  # noqa: ANN401
     """Yield what is listed and can have no cell with the rest of its section."""
-    transport = TRANSPORTS.get(name)
-    able = [one for one, of in RECEIVERS.items() if transport is None or transport in of]
-    unable = [receiver for receiver in getattr(section, "receivers", ()) if receiver not in able]
-    if unable:
-        yield (name, "receivers"), f"got {unable[0]!r}, must be one of {', '.join(able)}"
-    if unable or not section.implementations:
-        return
     there = list(zip(*kinds_of(section), strict=True)) or [(), ()]
     for key, measured in zip(("implementations", "testbeds"), there, strict=False):
         never = [one for one in getattr(section, key) if one not in measured]
-        if never:
+        if never and section.implementations:
             text = f"must be able to make a cell with the rest of {name}"
             yield (name, key), f"got {', '.join(never)}, {text} (docs/implementations.md)"
             return
