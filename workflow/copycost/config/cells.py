@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import product
 from math import prod
-from types import MappingProxyType
 from typing import Any, Self
 
 from copycost.config.conditions import HOT, RECV, Condition
@@ -27,19 +26,17 @@ _STREAM = (
     *("testbed", "implementation", "msg_bytes", "n_threads"),
     *("working_set", "receiver", "placement", "rep"),
 )
-DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "streams": _STREAM,
-        "round_trips": _STREAM,
-        "profile": _STREAM,
-        "cpu_budget": (
-            *("testbed", "implementation", "msg_bytes", "n_threads"),
-            *("limiter", "limit_percent", "rep"),
-        ),
-        "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
-        "simulated": ("testbed", "implementation", "msg_bytes", "working_set", "variant"),
-    }
-)
+DIMENSIONS: Mapping[str, tuple[str, ...]] = {
+    "streams": _STREAM,
+    "round_trips": _STREAM,
+    "profile": _STREAM,
+    "cpu_budget": (
+        *("testbed", "implementation", "msg_bytes", "n_threads"),
+        *("limiter", "limit_percent", "rep"),
+    ),
+    "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
+    "simulated": ("testbed", "implementation", "msg_bytes", "working_set", "variant"),
+}
 """What tells the cells of a study apart: the folders of a record's path, in their order."""
 
 # What each part of the path may be, for Snakemake and for the reader; testbeds and implementations
@@ -59,19 +56,17 @@ WORDS = {
     "rep": r"[1-9]\d*",
 }
 
-LISTS: Mapping[str, str] = MappingProxyType(
-    {
-        "testbed": "testbeds",
-        "implementation": "implementations",
-        "limiter": "limiters",
-        "msg_bytes": "msg_bytes",
-        "n_threads": "n_threads",
-        "working_set": "working_sets",
-        "receiver": "receivers",
-        "placement": "placements",
-        "limit_percent": "limit_percent",
-    }
-)
+LISTS: Mapping[str, str] = {
+    "testbed": "testbeds",
+    "implementation": "implementations",
+    "limiter": "limiters",
+    "msg_bytes": "msg_bytes",
+    "n_threads": "n_threads",
+    "working_set": "working_sets",
+    "receiver": "receivers",
+    "placement": "placements",
+    "limit_percent": "limit_percent",
+}
 """The keys of sections of the configuration that list what cells have, by the dimension."""
 
 

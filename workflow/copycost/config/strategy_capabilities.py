@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 
 from copycost.config.testbeds import APART, SAME, Transport, entry_of
 
@@ -76,9 +75,12 @@ _DECLARATION = re.compile(
 _FIELD = re.compile(r"\.(\w+)\s*=\s*([^,}]*)")
 
 #: By receiver, which is the name of a file in src/receivers: the sockets that it can read.
-RECEIVERS: Mapping[str, frozenset[Transport]] = MappingProxyType(
-    {"recv": BOTH, "trunc": BOTH, "mmap": STREAM, "uring": STREAM}
-)
+RECEIVERS: Mapping[str, frozenset[Transport]] = {
+    "recv": BOTH,
+    "trunc": BOTH,
+    "mmap": STREAM,
+    "uring": STREAM,
+}
 
 
 def split_implementation(implementation: str) -> tuple[str, int]:

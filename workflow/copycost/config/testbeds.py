@@ -10,7 +10,6 @@ Over a wire there is a testbed per other machine: `wire-lab2` is `wire` to the p
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal
 
 Transport = Literal["stream", "datagram"]
@@ -18,13 +17,11 @@ Transport = Literal["stream", "datagram"]
 
 APART, SAME, FREE = "apart", "same", "free"
 
-PLACEMENTS: Mapping[str, str] = MappingProxyType(
-    {
-        APART: "both ends on different cores",
-        SAME: "both ends on one CPU",
-        FREE: "placed by the scheduler",
-    }
-)
+PLACEMENTS: Mapping[str, str] = {
+    APART: "both ends on different cores",
+    SAME: "both ends on one CPU",
+    FREE: "placed by the scheduler",
+}
 """What each is, by name; the first is the usual one.
 
 It moves throughput by a factor of two and round trips by more than ten. `copycost.hosts.placement`
@@ -88,38 +85,34 @@ def _over_udp(entry: TestbedEntry) -> TestbedEntry:
     return replace(entry, transport="datagram", without_guests=without)
 
 
-TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
-    {
-        "veth": TestbedEntry(
-            "stream",
-            "two network namespaces joined by a veth pair, offloads as the kernel sets them",
-        ),
-        "veth_no_offload": TestbedEntry(
-            "stream",
-            "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
-            tools=("ip", "ethtool"),
-        ),
-        **_OVER_BOTH,
-        "sink": TestbedEntry(
-            "datagram",
-            "a veth pair whose far end counts and drops what arrives before local delivery, so that"
-            " zero-copy sends are not copied after all",
-            receives=False,
-            tools=("ip", "nft"),
-        ),
-        "veth_udp": TestbedEntry(
-            "datagram", "a veth pair whose packets may be as large as a datagram"
-        ),
-        **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
-        "wire_sink": replace(
-            _WIRE,
-            transport="datagram",
-            path="the network to {peer}, which counts and drops what this machine sends before"
-            " local delivery",
-            receives=False,
-        ),
-    }
-)
+TESTBEDS: Mapping[str, TestbedEntry] = {
+    "veth": TestbedEntry(
+        "stream",
+        "two network namespaces joined by a veth pair, offloads as the kernel sets them",
+    ),
+    "veth_no_offload": TestbedEntry(
+        "stream",
+        "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
+        tools=("ip", "ethtool"),
+    ),
+    **_OVER_BOTH,
+    "sink": TestbedEntry(
+        "datagram",
+        "a veth pair whose far end counts and drops what arrives before local delivery, so that"
+        " zero-copy sends are not copied after all",
+        receives=False,
+        tools=("ip", "nft"),
+    ),
+    "veth_udp": TestbedEntry("datagram", "a veth pair whose packets may be as large as a datagram"),
+    **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
+    "wire_sink": replace(
+        _WIRE,
+        transport="datagram",
+        path="the network to {peer}, which counts and drops what this machine sends before"
+        " local delivery",
+        receives=False,
+    ),
+}
 """By name; `copycost.hosts.testbeds.testbed` says which module builds it."""
 
 
