@@ -6,62 +6,26 @@ word such as `kernel`, `auto` or `none` there (`copycost.config.structure`).
 The measuring process, whose start-up time is paid at every repetition, needs `Settings` alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, get_args
 
 from copycost.config import structure as kinds
-from copycost.config.cells import Cell, values_of
-from copycost.config.conditions import HOT, RECV
 from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
 from copycost.config.simulated import Simulated
-from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES, RECEIVERS
-from copycost.config.studies import CpuBudget, Datagrams, Profile
-from copycost.config.testbeds import TESTBEDS, names_over
+from copycost.config.studies import (
+    CpuBudget,
+    Datagrams,
+    Placement,
+    Profile,
+    RoundTrips,
+    Streams,
+    Udp,
+)
 from copycost.config.wire import Wire
 
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which cells of a grid are meant; without implementations none."""
-
-    implementations: Annotated[tuple[str, ...], kinds.list_of(kinds.IMPLEMENTATION, least=0)]
-    msg_bytes: tuple[kinds.MsgBytes, ...]
-    n_threads: tuple[kinds.Threads, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTrips(Chosen):
-    """The grid of the study `round_trips`, always hot and received plainly."""
-
-    testbeds: kinds.StreamTestbeds
-    placements: tuple[kinds.Placed, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Streams(RoundTrips):
-    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell."""
-
-    working_sets: tuple[kinds.WorkingSet, ...]
-    receivers: tuple[kinds.Receiver, ...]
-
-
-# our receiver needs an address of its own
-_UDP = (name for name in names_over("datagram") if TESTBEDS[name].own_addresses)
-_OF_DATAGRAMS = kinds.choice(*(name for name, of in RECEIVERS.items() if "datagram" in of))
-
-
-@dataclass(frozen=True, slots=True)
-class Udp(Streams):
-    """The grid over UDP."""
-
-    testbeds: Annotated[tuple[str, ...], kinds.testbeds(*_UDP)]
-    msg_bytes: tuple[Annotated[int, kinds.size(1, MAX_DATAGRAM_BYTES)], ...]
-    receivers: tuple[Annotated[str, _OF_DATAGRAMS], ...]
 
 
 _CPU_LIST = kinds.list_of(kinds.number("a CPU", 0))
@@ -136,34 +100,6 @@ class Report:
 
     title: Annotated[str, kinds.word("a text of one line", _PRINTABLE, most=200)]
     formats: tuple[Literal["html", "pdf"], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """A few cells of two grids, and the placements in which each is measured."""
-
-    placements: tuple[kinds.Placed, ...]
-    testbeds: kinds.StreamTestbeds
-    streams: Chosen
-    round_trips: Chosen
-
-    def cells(self, grid: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the cells of a grid that are meant, in each placement; some may be in the grid."""
-        for cell in grid:
-            chosen = values_of(self.round_trips if cell.study == "round_trips" else self.streams)
-            is_usual = (cell.working_set, cell.receiver) == (HOT, RECV)
-            if is_usual and all(
-                getattr(cell, name) in of
-                for name, of in {**chosen, "testbed": self.testbeds}.items()
-            ):
-                for placement in self.placements:
-                    yield replace(cell, placement=placement)
-
-    def n_cells_at_most(self) -> int:
-        """Return how many cells these are where the grids have them all."""
-        places = len(self.placements) * len(self.testbeds)
-        both = (self.streams, self.round_trips)
-        return places * sum(prod(map(len, values_of(one).values())) for one in both)
 
 
 Accelerator = Literal["auto", "kvm", "tcg"]

@@ -6,9 +6,9 @@ from typing import Self
 
 from copycost.config.cells import Cell, cells_of, n_cells
 from copycost.config.conditions import Condition
-from copycost.config.config import Config, RoundTrips, Streams
+from copycost.config.config import Config
 from copycost.config.strategy_capabilities import BASELINE, IPERF3, can_exist
-from copycost.config.studies import Profile
+from copycost.config.studies import RoundTrips
 from copycost.config.testbeds import away_on, transport_of
 from copycost.errors import ConfigError
 
@@ -69,7 +69,7 @@ def reference_of(config: Config, cell: Cell) -> str | None:
     where iperf3 sends.
     """
     is_stream = transport_of(cell.testbed) == "stream"
-    sections: dict[str, Streams | RoundTrips | Profile] = {
+    sections: dict[str, RoundTrips] = {
         "streams": config.streams if is_stream else config.udp,
         "round_trips": config.round_trips,
         "profile": config.profile,

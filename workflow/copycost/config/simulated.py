@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from copycost.config import structure as kinds
 from copycost.config.cells import Cell, cells_of
 from copycost.config.simulation_variants import OTHER_KERNEL, PLAIN, VARIANTS
+from copycost.config.studies import Implementation
 
 STUDY = "simulated"
 
@@ -72,7 +73,7 @@ class Simulated(Counting):
     """The section of the configuration."""
 
     enabled: Literal["auto", True, False]
-    implementations: tuple[kinds.Implementation, ...]
+    implementations: tuple[Implementation, ...]
     testbeds: Annotated[tuple[str, ...], kinds.testbeds(*TESTBEDS)]
     msg_bytes: tuple[_Size, ...]
     working_sets: tuple[_HotOrCold, ...]

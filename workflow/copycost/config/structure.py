@@ -12,8 +12,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from math import inf, isinf
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from copycost.config.strategy_capabilities import RECEIVERS
-from copycost.config.testbeds import PLACEMENTS, TESTBEDS, kind_of, names_over, transport_of
+from copycost.config.testbeds import TESTBEDS, kind_of, transport_of
 from copycost.wording.numbers import format_size, parse_size
 from copycost.wording.words import did_you_mean
 
@@ -245,22 +244,8 @@ def to_plain(section_: object) -> dict[str, Any]:
 
 
 # Types of fields that several sections have.
-IMPLEMENTATION = word("the name of a file in src/strategies, or NAME_xN", r"\w{1,60}")
-Implementation = Annotated[str, IMPLEMENTATION]
-Sender = Annotated[
-    str, word("iperf3, or the name of a file in src/strategies", r"[a-z][a-z0-9_]{0,59}")
-]
-MsgBytes = Annotated[int, size(1, 64 << 20)]
-Threads = Annotated[int, number("threads", 1, 256)]
-WorkingSet = Annotated[str, either({"hot": "hot", "cold": "cold"}, size(4096, 1 << 40, str))]
-StreamTestbeds = Annotated[tuple[str, ...], testbeds(*names_over("stream", receiving=True))]
-Receiver = Annotated[str, choice(*RECEIVERS)]
-Placed = Annotated[str, choice(*PLACEMENTS)]
 Repetitions = Annotated[int, number("repetitions", 1, 10_000)]
 Seed = Annotated[int, number(least=0)]
 Settling = Annotated[float, number("seconds", 0, 3600, whole=False)]
 Window = Annotated[float, number("seconds", 0.001, 3600, whole=False)]
-# where other tools drive, which start and end in their own time
-DrivenSettling = Annotated[float, number("seconds", 0.1, 60, whole=False)]
-DrivenWindow = Annotated[float, number("seconds", 0.5, 600, whole=False)]
 KERNEL = word("auto, or the path of a kernel", most=4096)
