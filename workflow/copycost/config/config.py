@@ -27,7 +27,6 @@ from copycost.config.wire import Wire
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
 
-
 _CPU_LIST = kinds.list_of(kinds.number("a CPU", 0))
 _Cpus = Annotated[tuple[int, ...] | None, kinds.either({AUTO: None}, _CPU_LIST)]
 _Buffer = Annotated[int | None, kinds.either({KERNEL: None}, kinds.size(1 << 10, 1 << 30))]
@@ -102,14 +101,11 @@ class Report:
     formats: tuple[Literal["html", "pdf"], ...]
 
 
-Accelerator = Literal["auto", "kvm", "tcg"]
-
-
 @dataclass(frozen=True, slots=True)
 class Virtual:
     """What the guests of the testbeds ``vm_*`` are made of."""
 
-    accelerator: Accelerator
+    accelerator: Literal["auto", "kvm", "tcg"]
     vcpus: Annotated[int, kinds.number("processors", 1, 64)]
     memory_mib: Annotated[int, kinds.number("MiB", 256, 1 << 20)]
     network_device: Literal["virtio", "e1000"]
@@ -119,8 +115,6 @@ class Virtual:
 
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-
-
 _PARTITION = kinds.word("the name of a partition", _NAME)
 _NODE = kinds.word("the name of a node", _NAME)
 _FEATURES = kinds.word("features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}")

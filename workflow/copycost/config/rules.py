@@ -1,7 +1,6 @@
 """What no value of the configuration says by itself: rules on several of them, and on the host."""
 
 import itertools
-import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import fields
@@ -209,13 +208,9 @@ def _cpu_problems(config: Config, usable_cpus: Collection[int]) -> Iterator[Prob
     if not all(sides.values()) or not any(APART in section.placements for section in placed):
         return
     most = max(n for section in placed for n in getattr(section, "n_threads", (1,)))
-    n_pairs = math.lcm(*map(len, sides.values()))
-    pairs = zip(*map(itertools.cycle, sides.values()), strict=True)
-    for turn, (sender, receiver) in enumerate(itertools.islice(pairs, min(most, n_pairs)), 1):
+    for turn in range(most):
+        sender, receiver = (cpus[turn % len(cpus)] for cpus in sides.values())
         if sender == receiver:
-            yield (
-                path,
-                f"puts both ends of connection {turn} on CPU {sender}, must part them where the "
-                f"placement {APART} is listed; {SAME} has them on one CPU",
-            )
+            text = f"puts both ends of connection {turn + 1} on CPU {sender}, must part them where"
+            yield path, f"{text} the placement {APART} is listed; {SAME} has them on one CPU"
             return
