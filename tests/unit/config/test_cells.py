@@ -17,32 +17,23 @@ PATH = (
     "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
 )
 
-STREAMS = {
-    "implementations": ["two_copy", "one_copy"],
-    "testbeds": ["veth"],
-    "msg_bytes": [1024, 65536],
-    "n_threads": [1, 4],
-    "working_sets": ["hot"],
-    "receivers": ["recv"],
-    "placements": ["apart"],
-}
+STREAMS = {"implementations": ["two_copy", "one_copy"], "msg_bytes": [1024, 65536]}
+CHOSEN = {"msg_bytes": [64], "n_threads": [1], **NOTHING}
+NO_PLACEMENT = {"streams": CHOSEN, "round_trips": CHOSEN}
 
 
 def config(
     streams: dict[str, Any] = NOTHING,
-    udp: dict[str, Any] = NOTHING,
     round_trips: dict[str, Any] = NOTHING,
-    repetitions: int = 3,
-    placement: dict[str, Any] | None = None,
+    placement: dict[str, Any] = NO_PLACEMENT,
 ) -> Config:
     """Return the default configuration with these values of the grids, which are else empty."""
-    chosen = {"msg_bytes": [64], "n_threads": [1], **NOTHING}
     return configured(
-        streams=STREAMS | streams,
-        udp={"msg_bytes": [65507]} | udp,
-        round_trips={"msg_bytes": [64]} | round_trips,
-        placement=placement or {"streams": chosen, "round_trips": chosen},
-        measure={"repetitions": repetitions},
+        streams={**STREAMS, "n_threads": [1, 4], **streams},
+        udp={"msg_bytes": [65507], **NOTHING},
+        round_trips={"msg_bytes": [64], **round_trips},
+        placement=placement,
+        measure={"repetitions": 3},
     )
 
 
@@ -92,32 +83,21 @@ def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> N
     assert grid.n_repetitions(asked) == 4 * 2 + 4 * 3 + 8 * 3
 
 
-CHOSEN = {
-    "streams": {
-        "implementations": ["two_copy", "zero_copy"],
-        "msg_bytes": [65536, 7],
-        "n_threads": [4],
-    },
-    "round_trips": {"implementations": ["two_copy"], "msg_bytes": [64], "n_threads": [1]},
-}
-
-
 def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
-    trips = {"implementations": ["two_copy"], "n_threads": [1]}
     more = {"working_sets": ["hot", "cold"], "testbeds": ["veth", "loopback"]}
-    plain = Grid.of(config(more, round_trips=trips, repetitions=2))
-    grid = Grid.of(config(more, round_trips=trips, repetitions=2, placement=CHOSEN))
+    trips = {"implementations": ["one_copy", "two_copy"], "n_threads": [1]}
+    plain, grid = (
+        Grid.of(config(more, round_trips=trips, placement=placement))
+        for placement in (NO_PLACEMENT, {})
+    )
     added = sorted(set(grid.cells) - set(plain.cells))
     assert len(grid.cells) == len(plain.cells) + len(added)
-    assert {
-        (cell.study, cell.condition, cell.implementation, cell.msg_bytes) for cell in added
-    } == {
-        ("streams", "veth_same", "two_copy", 65536),
-        ("streams", "veth_free", "two_copy", 65536),
-        ("round_trips", "veth_same", "two_copy", 64),
-        ("round_trips", "veth_free", "two_copy", 64),
+    assert {cell.condition for cell in added} == {"veth_same", "veth_free"}
+    assert {(cell.study, cell.implementation, cell.msg_bytes, cell.rep) for cell in added} == {
+        ("streams", "two_copy", 65536, 1),
+        ("streams", "one_copy", 65536, 1),
+        ("round_trips", "two_copy", 64, 1),
     }
-    assert {cell.rep for cell in added} == {1}
     assert grid.conditions == plain.conditions
 
 

@@ -18,7 +18,7 @@ from copycost.config.strategy_capabilities import (
 from copycost.config.structure import Problem
 from copycost.config.testbeds import APART, SAME, WIRES, Transport, guests_on, peer_of
 from copycost.config.wire import NO_PEER
-from copycost.wording.numbers import format_cpu_list, format_size
+from copycost.wording.numbers import approximate_size, format_cpu_list, format_size
 from copycost.wording.words import did_you_mean
 
 TRANSPORTS: dict[str, Transport] = {
@@ -103,12 +103,8 @@ def _ring_problems(name: str, section: Any, memory_bytes: int | None) -> Iterato
             least = f"{format_size(needed)}, a message of the largest size for each of the most"
             yield (name, "working_sets"), f"{got} >= {least} threads"
         if memory_bytes is not None and ring > memory_bytes:
-            text = f"{got} less than the host's memory, {_gib(memory_bytes)}"
+            text = f"{got} less than the host's memory, {approximate_size(memory_bytes)}"
             yield (name, "working_sets"), text
-
-
-def _gib(n_bytes: int) -> str:
-    return f"{n_bytes / (1 << 30):.1f} GiB"
 
 
 def _cache_problems(config: Config) -> Iterator[Problem]:
@@ -177,7 +173,7 @@ def _memory_problems(config: Config, memory_bytes: int | None) -> Iterator[Probl
     if n_guests and memory_bytes is not None:
         got, most = config.virtual.memory_mib, (memory_bytes >> 20) // n_guests
         if got > most:
-            share = f"{n_guests} guests share the host's memory, {_gib(memory_bytes)}"
+            share = f"{n_guests} guests share the host's memory, {approximate_size(memory_bytes)}"
             yield ("virtual", "memory_mib"), f"got {got}, must be <= {most}: {share}"
 
 
