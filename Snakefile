@@ -39,7 +39,7 @@ from copycost.config.cells import (
     record_pattern,
 )
 from copycost.config.grid import Grid, reference_of, repetitions_in
-from copycost.config.passes import given_or, is_given
+from copycost.config.passes import analysed, given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.records.files import ASIDE
 from copycost.snakefile import before_run, console_summary, chapters, dependencies

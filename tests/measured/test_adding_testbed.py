@@ -12,7 +12,7 @@ from measured.failures_support import ROOT, host_facts, programs_folder
 
 pytestmark = pytest.mark.needs_root
 
-ENTRY = """        "veth_narrow": TestbedEntry("stream", "a veth pair with packets of 600 bytes"),
+ENTRY = """    "veth_narrow": TestbedEntry("stream", "a veth pair with packets of 600 bytes"),
 """
 FILE = '''"""The testbed `veth_narrow`: a veth pair with small packets."""
 
@@ -69,7 +69,7 @@ def checkout(tmp_path: Path) -> Path:
     package = tmp_path / "workflow" / "copycost"
     table = package / "config" / "testbeds.py"
     text = table.read_text()
-    first = '        "veth": TestbedEntry('
+    first = '    "veth": TestbedEntry('
     assert text.count(first) == 1
     table.write_text(text.replace(first, ENTRY + first))
     (package / "hosts/testbeds/veth_narrow.py").write_text(FILE)

@@ -11,8 +11,8 @@ from pathlib import Path
 from copycost.build.toolchain import compile_program
 from copycost.config.cells import Cell
 from copycost.config.checkout import ROOT
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.settings import Mode, Settings
+from copycost.config.testbeds import APART, PLACEMENTS
 from copycost.errors import HostError, WithRemedy
 from copycost.hosts.placement import Placement, place
 from copycost.hosts.side import SIDES

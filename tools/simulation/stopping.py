@@ -15,13 +15,13 @@ from copycost.analysis.adaptive_sampling import most_decisive, open_ones, within
 from copycost.analysis.stats.best import Told, find_best
 from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import FloatArray
-from copycost.config.alpha_spending import (
+from copycost.config.cells import Cell
+from copycost.config.passes import (
     FEWEST_ROUNDS,
     PASSES,
     confidence_of_analysis,
     confidence_to_settle,
 )
-from copycost.config.cells import Cell
 
 CONFIDENCE = 0.95
 TIMES = (2, 3, 5, 8, 16, 40)

@@ -1,7 +1,7 @@
 # From the cells table to summary, comparisons and facts. Nothing here measures.
 
 # All of it with one confidence, which allows for how rounds were chosen.
-ANALYSED = CONFIG.analysed().as_dict()
+ANALYSED = analysed(CONFIG).as_dict()
 
 
 rule summarise_cells:

@@ -14,7 +14,7 @@ NODE_ARCHIVE = "results/nodes/{node}.zip"
 HOSTS = in_site_partition(
     CONFIG.hosts, workflow.resource_settings.default_resources or {}
 )
-NAMED_PARTITION = HOSTS.slurm.named_partition
+NAMED_PARTITION = HOSTS.slurm.partition
 PARTITION = {"slurm_partition": NAMED_PARTITION} if NAMED_PARTITION else {}
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from copycost.cli.doctor import collect_guest
+from copycost.config.config import Virtual
 from copycost.config.structure import from_plain
-from copycost.config.virtual import Virtual
 from copycost.records.files import read_json, write_json
 from copycost.snakefile.logs import log_to_file
 

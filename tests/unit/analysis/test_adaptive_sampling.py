@@ -17,10 +17,10 @@ from copycost.analysis.adaptive_sampling import (
     open_answers,
     time_of,
 )
-from copycost.config.alpha_spending import PASSES, confidence_of_analysis, confidence_to_settle
 from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.grid import Grid, reference_of, repetitions_in
+from copycost.config.passes import PASSES, analysed, confidence_of_analysis, confidence_to_settle
 from copycost.config.sources import usual_tree
 
 SIZES = [1024, 16384, 262144]
@@ -186,8 +186,8 @@ def test_errors_of_all_looks_add_up_to_those_that_are_stated() -> None:
         looks = PASSES * (1 - confidence_to_settle(stated)) + 1 - confidence_of_analysis(stated)
         assert looks == pytest.approx(1 - stated)
     without = config({"minutes": "none"})
-    assert without.analysed() == without
-    assert config().analysed().statistics.confidence == pytest.approx(0.96)
+    assert analysed(without) == without
+    assert analysed(config()).statistics.confidence == pytest.approx(0.96)
 
 
 def test_an_answer_that_is_open_gets_more_of_the_ways_that_may_be_the_best() -> None:

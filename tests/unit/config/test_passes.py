@@ -33,28 +33,22 @@ def config(**measure: object) -> Config:
 
 
 @pytest.fixture
-def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let two passes have chosen something, a third nothing, and one of a former run be left."""
     monkeypatch.chdir(tmp_path)
-    folder = Path(PASS_PATTERN).parent
-    folder.mkdir(parents=True)
+    Path(PASS_PATTERN).parent.mkdir(parents=True)
     for number, cells in enumerate([ADDED, AGAIN, [], ADDED], start=1):
-        write_pass(cells, Path(PASS_PATTERN.format(number=number)))
-    return folder
+        write_pass(cells, Path(chosen(number)))
 
 
 def chosen(number: int) -> str:
     return PASS_PATTERN.format(number=number)
 
 
-def test_what_a_pass_chose_is_kept(passes: Path) -> None:
-    assert read_pass(passes / "1.json") == ADDED
-    assert read_pass(passes / "3.json") == []
-
-
 @pytest.mark.usefixtures("passes")
 def test_a_pass_looks_at_the_grid_and_at_what_those_before_it_chose() -> None:
     grid = Grid.of(config())
+    assert read_pass(Path(chosen(1))) == ADDED
     assert records_before(grid, 1, chosen) == grid.paths()
     assert records_before(grid, 2, chosen) == [*grid.paths(), *(cell.path for cell in ADDED)]
     assert len(records_before(grid, 4, chosen)) == len(grid.cells) + 4

@@ -10,33 +10,10 @@ from copycost.cli.doctor.command import read_peer
 from copycost.cli.show_config import main
 from copycost.config.check import check_config
 from copycost.config.checkout import ROOT
-from copycost.config.sources import DEFAULTS, USER_FILE, Surroundings, read_sources, require_yaml
+from copycost.config.sources import DEFAULTS, USER_FILE, Surroundings, read_sources
 from copycost.config.structure import from_plain
 from copycost.config.wire import Peer, Wire
 from copycost.errors import ConfigError
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a:\n  - 1\n b: 2\n", "config.yaml: line 3: not YAML: "),
-        ("just a text", "config.yaml: got a single value, must consist of sections such as "),
-        ("", "config.yaml: got nothing, must consist of sections such as streams and "),
-        ("a:\n  b: 1\nc: 2\na: 3\n", "config.yaml: line 4: not YAML: a stands there twice"),
-        ("a:\n  b: 1\n  b: 2\n", "config.yaml: line 3: not YAML: b stands there twice"),
-        (None, "config.yaml: not found in "),
-    ],
-)
-def test_a_file_that_is_no_configuration_is_named(
-    text: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    if text is not None:
-        Path("config.yaml").write_text(text)
-    with pytest.raises(SystemExit) as ended:
-        require_yaml("config.yaml")
-    assert str(ended.value.code).startswith(said)
-
 
 AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
 OURS = (ROOT / DEFAULTS, ROOT / USER_FILE)

@@ -16,8 +16,14 @@ from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import MOST_REPETITIONS, Grid
-from copycost.config.sources import DEFAULTS, Source, Surroundings, read_sources, usual_tree
-from copycost.config.yaml_loader import read_sections
+from copycost.config.sources import (
+    DEFAULTS,
+    Source,
+    Surroundings,
+    read_sources,
+    require_yaml,
+    usual_tree,
+)
 from copycost.errors import ConfigError
 from tests.mutations import mutated_texts
 
@@ -70,15 +76,22 @@ def assert_clear(told: Config | str, about: object) -> None:
         ("a:\n  1: 2\n", "line 2: not YAML: a key that is no name"),
         (f"a: {'9' * 5000}\n", "c.yaml: not YAML: Exceeds the limit"),
         ("a: 1\n" * (10 << 20 >> 5), "too large, must be at most 256 KiB"),
+        ("a:\n  - 1\n b: 2\n", "c.yaml: line 3: not YAML: "),
+        ("just a text", "c.yaml: got a single value, must consist of sections such as "),
+        ("", "c.yaml: got nothing, must consist of sections such as streams and "),
+        ("a:\n  b: 1\nc: 2\na: 3\n", "c.yaml: line 4: not YAML: a stands there twice"),
+        ("a:\n  b: 1\n  b: 2\n", "c.yaml: line 3: not YAML: b stands there twice"),
+        (None, "c.yaml: not found in "),
     ],
 )  # fmt: skip
-def test_what_no_configuration_needs_is_refused_in_a_sentence(
-    text: str, said: str, tmp_path: Path
+def test_what_is_no_configuration_is_refused_in_a_sentence(
+    text: str | None, said: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(said)):
-        read_sections(path)
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(SystemExit, match=re.escape(said)):
+        require_yaml(str(path))
 
 
 def test_a_grid_that_nobody_can_measure_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
 from copycost.snakefile.slurm import System, node_of, offered, system_of, time_limit_of
 
-ANY = Slurm(partition="auto", nodes=(), count=2, constraint=None)
+ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
 SINFO = """\
 n2|short*|64|idle|20:00|amd,ib
 n2|long|64|idle|2-12:00:00|amd,ib

@@ -89,14 +89,6 @@ def test_only_all_is_100_percent_and_only_nothing_is_0(share: float) -> None:
     assert (text == "0 %") == (share == 0.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "n_bytes"),
-    [(4096, 4096), ("256", 256), ("1 B", 1), ("64KiB", 65536), ("2 MiB", 2 << 20)],
-)
-def test_sizes_are_read_as_people_write_them(text: int | str, n_bytes: int) -> None:
-    assert parse_size(text) == n_bytes
-
-
 @pytest.mark.parametrize("text", ["64K", "64 kib", "1.5KiB", "-4KiB", "", "KiB", True])
 def test_what_is_not_a_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be a size"):

@@ -7,7 +7,7 @@ come first, since they take the least. Then, where verdicts of neighbouring size
 to faster, or back, the size between them, until the two are at most a factor of 1.5 apart. Last
 come other comparisons with `two_copy` whose interval holds 1 and more than differences that do not
 matter. All of this is judged at a confidence of its own, higher than that of the analysis:
-`copycost.config.alpha_spending` has both, and says why there are two.
+`copycost.config.passes` has both, and says why there are two.
 
 The same records give the same cells, and nothing else decides: also the time that is spent is that
 of the records. More time leads to more cells, and to none of them less.
@@ -31,11 +31,16 @@ from copycost.analysis.stats import ALIKE
 from copycost.analysis.stats.best import Told, find_best
 from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import FloatArray
-from copycost.config.alpha_spending import FEWEST_ROUNDS, PASSES, confidence_to_settle
 from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.grid import MOST_REPETITIONS, Grid, reference_of, repetitions_in
-from copycost.config.passes import further_jobs
+from copycost.config.passes import (
+    FEWEST_ROUNDS,
+    PASSES,
+    analysed,
+    confidence_to_settle,
+    further_jobs,
+)
 from copycost.config.strategy_capabilities import can_exist
 from copycost.config.testbeds import receives_on
 from copycost.wording.numbers import format_size
@@ -85,7 +90,7 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
     items: list[dict[Cell, int]] = []
     for cells in open_answers(cubes, stated):
         items.append({job: n for cell in cells for job, n in jobs(cell).items()})
-    for cell in _sizes_between(logs, config.analysed().statistics.confidence):
+    for cell in _sizes_between(logs, analysed(config).statistics.confidence):
         wanted_here = jobs(cell, with_baseline=True)
         items.append({job: n for job, n in wanted_here.items() if job not in rows})
     items += [jobs(cell) for cell in most_decisive(logs, stated)]

@@ -9,8 +9,7 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.config.conditions import COLD, HOT, RECV, Condition
-from copycost.config.placements import APART, PLACEMENTS
-from copycost.config.testbeds import kernels_on, path_of
+from copycost.config.testbeds import APART, PLACEMENTS, kernels_on, path_of
 from copycost.records.cpu_attribution import EMULATED
 from copycost.wording.numbers import format_size
 

@@ -8,14 +8,14 @@ import pandas as pd
 from copycost.analysis.conditions import POINT, stream_sections, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.stats import ALIKE, estimates, ratios
-from copycost.config.alpha_spending import (
+from copycost.config.passes import (
     FEWEST_ROUNDS,
     PASSES,
     confidence_to_settle,
     stated_confidence,
 )
-from copycost.config.placements import PLACEMENTS
 from copycost.config.structure import NONE
+from copycost.config.testbeds import PLACEMENTS
 from copycost.observers.perf.events import EVENTS
 
 

@@ -14,8 +14,7 @@ from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.stats.ratios import Ratio, family_ratios
 from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
-from copycost.config.placements import APART, FREE, PLACEMENTS
-from copycost.config.testbeds import kernels_on
+from copycost.config.testbeds import APART, FREE, PLACEMENTS, kernels_on
 
 
 def n_cpus_of(view: View) -> int | None:

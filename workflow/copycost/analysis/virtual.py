@@ -17,7 +17,7 @@ from copycost.analysis.real_nic_validity import copied_facts
 from copycost.analysis.stats.estimates import estimate
 from copycost.analysis.stats.ratios import paired_ratio
 from copycost.config.conditions import Condition
-from copycost.config.testbeds import without_guests
+from copycost.config.testbeds import entry_of
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import WATCHED
 
@@ -79,7 +79,7 @@ def virtual_facts(
 
 def slug_without(condition: Condition) -> str | None:
     """Return the condition that differs in having no guests alone; None where there is none."""
-    testbed = without_guests(condition.testbed)
+    testbed = entry_of(condition.testbed).without_guests
     return None if testbed is None else replace(condition, testbed=testbed).slug
 
 

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import product
-from types import MappingProxyType
+from math import prod
 from typing import Any, Self
 
 from copycost.config.conditions import HOT, RECV, Condition
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.simulation_variants import PLAIN, VARIANTS
 from copycost.config.strategy_capabilities import can_exist, split_implementation
+from copycost.config.testbeds import APART, PLACEMENTS
 from copycost.errors import DataError
 
 RAW_ROOT = "results/raw"
@@ -26,19 +26,17 @@ _STREAM = (
     *("testbed", "implementation", "msg_bytes", "n_threads"),
     *("working_set", "receiver", "placement", "rep"),
 )
-DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "streams": _STREAM,
-        "round_trips": _STREAM,
-        "profile": _STREAM,
-        "cpu_budget": (
-            *("testbed", "implementation", "msg_bytes", "n_threads"),
-            *("limiter", "limit_percent", "rep"),
-        ),
-        "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
-        "simulated": ("testbed", "implementation", "msg_bytes", "working_set", "variant"),
-    }
-)
+DIMENSIONS: Mapping[str, tuple[str, ...]] = {
+    "streams": _STREAM,
+    "round_trips": _STREAM,
+    "profile": _STREAM,
+    "cpu_budget": (
+        *("testbed", "implementation", "msg_bytes", "n_threads"),
+        *("limiter", "limit_percent", "rep"),
+    ),
+    "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
+    "simulated": ("testbed", "implementation", "msg_bytes", "working_set", "variant"),
+}
 """What tells the cells of a study apart: the folders of a record's path, in their order."""
 
 # What each part of the path may be, for Snakemake and for the reader; testbeds and implementations
@@ -58,19 +56,17 @@ WORDS = {
     "rep": r"[1-9]\d*",
 }
 
-LISTS: Mapping[str, str] = MappingProxyType(
-    {
-        "testbed": "testbeds",
-        "implementation": "implementations",
-        "limiter": "limiters",
-        "msg_bytes": "msg_bytes",
-        "n_threads": "n_threads",
-        "working_set": "working_sets",
-        "receiver": "receivers",
-        "placement": "placements",
-        "limit_percent": "limit_percent",
-    }
-)
+LISTS: Mapping[str, str] = {
+    "testbed": "testbeds",
+    "implementation": "implementations",
+    "limiter": "limiters",
+    "msg_bytes": "msg_bytes",
+    "n_threads": "n_threads",
+    "working_set": "working_sets",
+    "receiver": "receivers",
+    "placement": "placements",
+    "limit_percent": "limit_percent",
+}
 """The keys of sections of the configuration that list what cells have, by the dimension."""
 
 
@@ -182,6 +178,21 @@ def values_of(section: object) -> dict[str, tuple[Any, ...]]:
         for name, of in stated.items()
         if of is not None
     }
+
+
+_KIND = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
+
+
+def kinds_of(section: object) -> list[tuple[Any, ...]]:
+    """Return the kinds of cells that a section asks for, see `Cell.kind`, and that can exist."""
+    lists = {"receiver": (RECV,), "placement": (APART,), **values_of(section)}
+    return [kind for kind in product(*(lists[name] for name in _KIND)) if can_exist(*kind)]
+
+
+def n_cells(section: object) -> int:
+    """Return how many cells a section asks for, without making them: there may be millions."""
+    others = (of for name, of in values_of(section).items() if name not in _KIND)
+    return prod(map(len, others)) * len(kinds_of(section))
 
 
 def cells_of(study: str, section: object, reps: Iterable[int] = (1,)) -> Iterator[Cell]:

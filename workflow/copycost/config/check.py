@@ -4,9 +4,8 @@ Each value is looked at first (`copycost.config.structure`), and where all are s
 together and on this host (`copycost.config.rules`).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from itertools import chain
 from typing import Any
 
 from copycost.config.config import Config
@@ -14,8 +13,8 @@ from copycost.config.grid import require_measurable
 from copycost.config.rules import TRANSPORTS, cross_problems
 from copycost.config.sources import DEFAULTS, Source, Surroundings, merged, value_at
 from copycost.config.strategy_capabilities import capability_of
-from copycost.config.structure import UNKNOWN, KeyPath, Problem, Section
-from copycost.config.testbeds import WIRES, over_wire_to
+from copycost.config.structure import UNKNOWN, KeyPath, Problem, section
+from copycost.config.testbeds import WIRES
 from copycost.config.yaml_loader import line_of
 from copycost.errors import ConfigError
 
@@ -33,7 +32,7 @@ def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     """
     tree = merged(sources)
     found: list[Problem] = []
-    config: Config | None = Section(Config).made(tree, (), found)
+    config: Config | None = section(Config).typed(tree, (), found)
     if config is not None:
         config = _with_all_named(config, around.strategies)
         found = list(cross_problems(config, around))
@@ -63,23 +62,17 @@ def _with_all_named(config: Config, strategies: Collection[str]) -> Config:
 
 def _with_peers_named(config: Config) -> Config:
     """Put a testbed per peer in the place of each over a wire."""
-    peers = tuple(config.wire.peers())
-    sections = {each.name: getattr(config, each.name) for each in fields(config)}
-    named: dict[str, Any] = {
-        name: replace(section, testbeds=with_peers(section.testbeds, peers))
-        for name, section in sections.items()
-        if hasattr(section, "testbeds")
-    }
+    peers = config.wire.peers()
+    named: dict[str, Any] = {}
+    for each in fields(config):
+        section = getattr(config, each.name)
+        if hasattr(section, "testbeds"):
+            testbeds: dict[str, None] = {}
+            for name in section.testbeds:
+                names = [f"{name}-{peer}" for peer in peers] if name in WIRES else [name]
+                testbeds |= dict.fromkeys(names)
+            named[each.name] = replace(section, testbeds=tuple(testbeds))
     return replace(config, **named)
-
-
-def with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> tuple[str, ...]:
-    """Return a list of testbeds with one per peer in the place of each over a wire."""
-    named = (
-        [over_wire_to(name, peer) for peer in peers] if name in WIRES else [name]
-        for name in testbeds
-    )
-    return tuple(dict.fromkeys(chain.from_iterable(named)))
 
 
 def _place_of(path: KeyPath, sources: Sequence[Source], problem: str) -> str:

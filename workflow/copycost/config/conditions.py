@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.strategy_capabilities import RECEIVERS
 from copycost.config.testbeds import (
+    APART,
     NAME_PATTERN,
+    PLACEMENTS,
     TESTBEDS,
     Transport,
     guests_on,
@@ -54,14 +55,8 @@ class Condition:
     @property
     def slug(self) -> str:
         """Name for files and tables, without what is usual: ``veth``, ``wire-lab2_cold``."""
-        parts = [self.testbed]
-        if self.working_set != HOT:
-            parts.append(self.working_set)
-        if self.receiver != RECV:
-            parts.append(self.receiver)
-        if self.placement != APART:
-            parts.append(self.placement)
-        return "_".join(parts)
+        parts = (self.working_set, HOT), (self.receiver, RECV), (self.placement, APART)
+        return "_".join([self.testbed, *(part for part, usual in parts if part != usual)])
 
     @property
     def transport(self) -> Transport:

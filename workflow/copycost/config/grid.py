@@ -2,16 +2,13 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
-from typing import Any, Self
+from typing import Self
 
-from copycost.config.cells import Cell, cells_of, values_of
-from copycost.config.conditions import RECV, Condition
-from copycost.config.config import Config, RoundTrips, Streams
-from copycost.config.placements import APART
+from copycost.config.cells import Cell, cells_of, n_cells
+from copycost.config.conditions import Condition
+from copycost.config.config import Config
 from copycost.config.strategy_capabilities import BASELINE, IPERF3, can_exist
-from copycost.config.studies import Profile
+from copycost.config.studies import RoundTrips
 from copycost.config.testbeds import away_on, transport_of
 from copycost.errors import ConfigError
 
@@ -43,11 +40,8 @@ class Grid:
         short for as many repetitions as stated, there are as many as fit, one at least; the rest of
         the time is for the passes behind the grid.
         """
-        firsts = {
-            *cells_of("streams", config.streams),
-            *cells_of("streams", config.udp),
-            *cells_of("round_trips", config.round_trips),
-        }
+        streams = [*cells_of("streams", config.streams), *cells_of("streams", config.udp)]
+        firsts = {*streams, *cells_of("round_trips", config.round_trips)}
         firsts.update(tuple(config.placement.cells(firsts)))
         rounds = _rounds_within(config, firsts)
         cells = {
@@ -55,7 +49,7 @@ class Grid:
             for cell in firsts
             for rep in range(1, 2 if reference_of(config, cell) else rounds + 1)
         }
-        return cls(tuple(sorted(cells)), _conditions(firsts, config.streams, config.udp), rounds)
+        return cls(tuple(sorted(cells)), conditions_of(streams), rounds)
 
     def n_repetitions(self, config: Config, study: str | None = None) -> int:
         """Return how many repetitions all jobs measure, or those of one study [count]."""
@@ -75,7 +69,7 @@ def reference_of(config: Config, cell: Cell) -> str | None:
     where iperf3 sends.
     """
     is_stream = transport_of(cell.testbed) == "stream"
-    sections: dict[str, Streams | RoundTrips | Profile] = {
+    sections: dict[str, RoundTrips] = {
         "streams": config.streams if is_stream else config.udp,
         "round_trips": config.round_trips,
         "profile": config.profile,
@@ -120,24 +114,14 @@ def _rounds_within(config: Config, firsts: Collection[Cell]) -> int:
     return next((n for n in rounds if n_others * n + n_control * _of_control(n) <= n_fit), 1)
 
 
-def conditions_of(cells: Iterable[Cell]) -> set[Condition]:
-    """Return the conditions under which there are cells of the study `streams`."""
-    return {
+def conditions_of(cells: Iterable[Cell]) -> tuple[Condition, ...]:
+    """Return the conditions under which there are cells of the study `streams`, in their order."""
+    stated = (
         Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement)
         for cell in cells
         if cell.study == "streams"
-    }
-
-
-def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
-    """Return the conditions under which there are cells, in the order of the configuration."""
-    filled = conditions_of(cells)
-    stated = (
-        Condition(*words)
-        for grid in grids
-        for words in product(grid.testbeds, grid.working_sets, grid.receivers, grid.placements)
     )
-    return tuple(condition for condition in dict.fromkeys(stated) if condition in filled)
+    return tuple(dict.fromkeys(stated))
 
 
 def require_measurable(config: Config) -> None:
@@ -145,7 +129,18 @@ def require_measurable(config: Config) -> None:
 
     Raises ConfigError naming how many repetitions each study asks for.
     """
-    counts = n_repetitions(config)
+    repetitions = config.measure.repetitions
+    # of studies that are not enabled, too; without passes, which add no more than this leaves
+    counts = {
+        "streams": n_cells(config.streams) * repetitions,
+        "udp": n_cells(config.udp) * repetitions,
+        "round_trips": n_cells(config.round_trips) * repetitions,
+        "placement": config.placement.n_cells_at_most() * repetitions,
+        "profile": n_cells(config.profile) * config.profile.repetitions,
+        "cpu_budget": n_cells(config.cpu_budget) * config.cpu_budget.repetitions,
+        "datagrams": n_cells(config.datagrams) * config.datagrams.repetitions,
+        "simulated": len(config.simulated.cells()),
+    }
     total = sum(counts.values())
     if total > MOST_REPETITIONS:
         parts = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
@@ -153,33 +148,3 @@ def require_measurable(config: Config) -> None:
             f"the configuration asks for {total} repetitions ({parts}), must ask for at most "
             f"{MOST_REPETITIONS}, so shorten the lists or measure in several runs"
         )
-
-
-def n_repetitions(config: Config) -> dict[str, int]:
-    """Return the repetitions that each study asks for, enabled or not, at most [count].
-
-    Without those of passes, which add no more than leave `MOST_REPETITIONS`.
-    """
-    repetitions = config.measure.repetitions
-    return {
-        "streams": _n_cells(config.streams) * repetitions,
-        "udp": _n_cells(config.udp) * repetitions,
-        "round_trips": _n_cells(config.round_trips) * repetitions,
-        "placement": config.placement.n_cells_at_most() * repetitions,
-        "profile": _n_cells(config.profile) * config.profile.repetitions,
-        "cpu_budget": _n_cells(config.cpu_budget) * config.cpu_budget.repetitions,
-        "datagrams": _n_cells(config.datagrams) * config.datagrams.repetitions,
-        "simulated": len(config.simulated.cells()),
-    }
-
-
-def _n_cells(section: object) -> int:
-    """Return how many cells a section asks for, without making them: there may be millions."""
-    lists: dict[str, tuple[Any, ...]] = {
-        "receiver": (RECV,),
-        "placement": (APART,),
-        **values_of(section),
-    }
-    kind = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
-    kinds = product(*[lists.pop(name) for name in kind])
-    return prod(map(len, lists.values())) * sum(can_exist(*one) for one in kinds)

@@ -1,36 +1,32 @@
 """What no value of the configuration says by itself: rules on several of them, and on the host."""
 
 import itertools
-import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import Any
 
-from copycost.config.cells import values_of
-from copycost.config.conditions import COLD, HOT, RECV
+from copycost.config.cells import kinds_of
+from copycost.config.conditions import COLD, HOT
 from copycost.config.config import Config
-from copycost.config.placements import APART, SAME
 from copycost.config.sources import Surroundings
 from copycost.config.strategy_capabilities import (
     IPERF3,
-    RECEIVERS,
-    can_exist,
     capability_of,
     split_implementation,
 )
 from copycost.config.structure import Problem
-from copycost.config.testbeds import WIRES, Transport, guests_on, peer_of
+from copycost.config.testbeds import APART, SAME, WIRES, Transport, guests_on, peer_of
 from copycost.config.wire import NO_PEER
-from copycost.wording.numbers import format_cpu_list, format_size
+from copycost.wording.numbers import approximate_size, format_cpu_list, format_size
 from copycost.wording.words import did_you_mean
 
-GRIDS = ("streams", "udp", "round_trips")
 TRANSPORTS: dict[str, Transport] = {
     "streams": "stream",
     "udp": "datagram",
     "round_trips": "stream",
 }
+GRIDS = tuple(TRANSPORTS)
 _DRIVEN = ("cpu_budget", "datagrams")
 _PLACED = (*GRIDS, "placement", "profile")
 
@@ -49,12 +45,11 @@ def cross_problems(config: Config, around: Surroundings) -> Iterator[Problem]:
             yield from _never_measured(section, getattr(config, section))
     for section in (*GRIDS[:2], "profile"):
         yield from _ring_problems(section, getattr(config, section), around.memory_bytes)
-    for pair in config.profile.differences:
-        for name in pair:
-            if name not in config.profile.implementations:
-                among = ", ".join(config.profile.implementations)
-                text = f"got {name!r}, must be among profile.implementations, {among}"
-                yield ("profile", "differences"), text
+    for name in itertools.chain.from_iterable(config.profile.differences):
+        if name not in config.profile.implementations:
+            among = ", ".join(config.profile.implementations)
+            text = f"got {name!r}, must be among profile.implementations, {among}"
+            yield ("profile", "differences"), text
     yield from _cache_problems(config)
     yield from _machine_problems(config)
     yield from _node_problems(config)
@@ -88,27 +83,14 @@ def _unknown_implementations(config: Config, strategies: Collection[str]) -> Ite
                 yield where, f"got {name!r}, must be {strategy}: {why}"
 
 
-def _never_measured(name: str, section: object) -> Iterator[Problem]:
+def _never_measured(name: str, section: Any) -> Iterator[Problem]:  # noqa: ANN401
     """Yield what is listed and can have no cell with the rest of its section."""
-    lists: dict[str, tuple[Any, ...]] = {
-        "receiver": (RECV,),
-        "placement": (APART,),
-        **values_of(section),
-    }
-    transport = TRANSPORTS.get(name)
-    able = [one for one, of in RECEIVERS.items() if transport is None or transport in of]
-    unable = [receiver for receiver in lists["receiver"] if receiver not in able]
-    if unable:
-        yield (name, "receivers"), f"got {unable[0]!r}, must be one of {', '.join(able)}"
-    if unable or not lists["implementation"]:
-        return
-    kind = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
-    there = [one for one in itertools.product(*(lists[each] for each in kind)) if can_exist(*one)]
-    for place, each in enumerate(kind[:2]):
-        never = [one for one in lists[each] if all(one != cell[place] for cell in there)]
-        if never:
+    there = list(zip(*kinds_of(section), strict=True)) or [(), ()]
+    for key, measured in zip(("implementations", "testbeds"), there, strict=False):
+        never = [one for one in getattr(section, key) if one not in measured]
+        if never and section.implementations:
             text = f"must be able to make a cell with the rest of {name}"
-            yield (name, f"{each}s"), f"got {', '.join(never)}, {text} (docs/implementations.md)"
+            yield (name, key), f"got {', '.join(never)}, {text} (docs/implementations.md)"
             return
 
 
@@ -121,12 +103,8 @@ def _ring_problems(name: str, section: Any, memory_bytes: int | None) -> Iterato
             least = f"{format_size(needed)}, a message of the largest size for each of the most"
             yield (name, "working_sets"), f"{got} >= {least} threads"
         if memory_bytes is not None and ring > memory_bytes:
-            text = f"{got} less than the host's memory, {_gib(memory_bytes)}"
+            text = f"{got} less than the host's memory, {approximate_size(memory_bytes)}"
             yield (name, "working_sets"), text
-
-
-def _gib(n_bytes: int) -> str:
-    return f"{n_bytes / (1 << 30):.1f} GiB"
 
 
 def _cache_problems(config: Config) -> Iterator[Problem]:
@@ -160,25 +138,22 @@ def _machine_problems(config: Config) -> Iterator[Problem]:
         if not 1024 <= first <= last <= 65535:
             found = f"got {one.ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
             yield ("wire", "ports"), found
-    for section in (*_PLACED, *_DRIVEN, "simulated"):
-        for testbed in getattr(config, section).testbeds:
-            peer = peer_of(testbed)
-            if peer is not None and peer not in names:
+    for name in (*_PLACED, *_DRIVEN):
+        for testbed in getattr(config, name).testbeds:
+            if peer_of(testbed) not in (None, *names):
                 known = ", ".join(names) or NO_PEER
                 text = f"got {testbed!r}, must name a machine of the section wire: {known}"
-                yield (section, "testbeds"), text
-    listed = (section for section in (*_PLACED, *_DRIVEN) if _uses_wire(getattr(config, section)))
-    for section in itertools.islice(listed, 0 if names else 1):
-        yield (
-            ("wire", "peer"),
-            f"got {NO_PEER}, must name the other machine, such as user@other, for"
-            f" {section}.testbeds; ./run --wire user@other does too",
-        )
-
-
-def _uses_wire(section: Any) -> bool:  # noqa: ANN401
-    is_used = getattr(section, "implementations", True) and getattr(section, "enabled", True)
-    return bool(is_used) and any(name in WIRES for name in section.testbeds)
+                yield (name, "testbeds"), text
+    for name in () if names else (*_PLACED, *_DRIVEN):
+        section = getattr(config, name)
+        is_used = getattr(section, "implementations", True) and getattr(section, "enabled", True)
+        if is_used and any(testbed in WIRES for testbed in section.testbeds):
+            yield (
+                ("wire", "peer"),
+                f"got {NO_PEER}, must name the other machine, such as user@other, for"
+                f" {name}.testbeds; ./run --wire user@other does too",
+            )
+            return
 
 
 def _node_problems(config: Config) -> Iterator[Problem]:
@@ -198,7 +173,7 @@ def _memory_problems(config: Config, memory_bytes: int | None) -> Iterator[Probl
     if n_guests and memory_bytes is not None:
         got, most = config.virtual.memory_mib, (memory_bytes >> 20) // n_guests
         if got > most:
-            share = f"{n_guests} guests share the host's memory, {_gib(memory_bytes)}"
+            share = f"{n_guests} guests share the host's memory, {approximate_size(memory_bytes)}"
             yield ("virtual", "memory_mib"), f"got {got}, must be <= {most}: {share}"
 
 
@@ -229,13 +204,9 @@ def _cpu_problems(config: Config, usable_cpus: Collection[int]) -> Iterator[Prob
     if not all(sides.values()) or not any(APART in section.placements for section in placed):
         return
     most = max(n for section in placed for n in getattr(section, "n_threads", (1,)))
-    n_pairs = math.lcm(*map(len, sides.values()))
-    pairs = zip(*map(itertools.cycle, sides.values()), strict=True)
-    for turn, (sender, receiver) in enumerate(itertools.islice(pairs, min(most, n_pairs)), 1):
+    for turn in range(most):
+        sender, receiver = (cpus[turn % len(cpus)] for cpus in sides.values())
         if sender == receiver:
-            yield (
-                path,
-                f"puts both ends of connection {turn} on CPU {sender}, must part them where the "
-                f"placement {APART} is listed; {SAME} has them on one CPU",
-            )
+            text = f"puts both ends of connection {turn + 1} on CPU {sender}, must part them where"
+            yield path, f"{text} the placement {APART} is listed; {SAME} has them on one CPU"
             return

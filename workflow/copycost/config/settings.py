@@ -3,9 +3,8 @@
 Apart from the rest, which the measuring process does not need: its start-up time counts.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 NoDelay = Literal["kernel", "on", "off"]
 Mode = Literal["stream", "request_response"]
@@ -38,21 +37,3 @@ class Settings:
     def as_params(self) -> dict[str, Any]:
         """Return plain values, which Snakemake stores and compares from run to run."""
         return asdict(self)
-
-    def plain(self, warmup_s: float, duration_s: float) -> "Settings":
-        """Return these with another window and plain sockets.
-
-        The CPUs stay, and the congestion control, which decides every TCP figure.
-        """
-        return Settings(
-            warmup_s,
-            duration_s,
-            self.congestion_control,
-            sender_cpus=self.sender_cpus,
-            receiver_cpus=self.receiver_cpus,
-        )
-
-    @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Self:
-        """Return the settings that `as_params` gave."""
-        return cls(**params)

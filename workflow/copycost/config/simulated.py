@@ -1,25 +1,12 @@
 """The section `simulated` of the configuration, and its grid."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
+from copycost.config import structure as kinds
 from copycost.config.cells import Cell, cells_of
 from copycost.config.simulation_variants import OTHER_KERNEL, PLAIN, VARIANTS
-from copycost.config.structure import (
-    HOST,
-    NONE,
-    SOME_IMPLEMENTATIONS,
-    Choice,
-    ListOf,
-    Number,
-    Or,
-    Section,
-    Size,
-    Word,
-    section,
-    stated,
-    testbeds,
-)
+from copycost.config.studies import Implementation
 
 STUDY = "simulated"
 
@@ -32,7 +19,6 @@ TESTBEDS = ("loopback", "sink")
 _LEAST_MESSAGES = 8
 _CHANGES = tuple(name for name in VARIANTS if name != PLAIN)
 
-Enabled = bool | Literal["auto"]
 Prefetcher = Literal["none", "next_line"]
 
 
@@ -40,31 +26,32 @@ Prefetcher = Literal["none", "next_line"]
 class Geometry:
     """One level of the cache: its size [bytes] and the lines of a set [count]."""
 
-    size_bytes: int = stated(Size(least=1024, most=4 << 30))
-    ways: int = stated(Number("ways", 1, 64))
+    size_bytes: Annotated[int, kinds.size(1024, 4 << 30)]
+    ways: Annotated[int, kinds.number("ways", 1, 64)]
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSizes:
     """The levels of the cache, as stated."""
 
-    l1d: Geometry = section(Geometry)
-    l2: Geometry = section(Geometry)
-    llc: Geometry = section(Geometry)
+    l1d: Geometry
+    l2: Geometry
+    llc: Geometry
 
 
-_SIZES = ListOf(Size(least=64, most=16 << 20))
-_HOT_OR_COLD = ListOf(Choice("hot", "cold"))
+_CACHES = kinds.either({kinds.HOST: None}, kinds.section(CacheSizes))
+_Size = Annotated[int, kinds.size(64, 16 << 20)]
+_HotOrCold = Literal["hot", "cold"]
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
     """What of the section decides what one cell counts."""
 
-    window_bytes: int = stated(Size(least=64 << 10, most=1 << 30))
-    caches: CacheSizes | None = stated(Or({HOST: None}, Section(CacheSizes)))
-    line_bytes: int = stated(Choice(16, 32, 64, 128, 256))
-    prefetcher: Prefetcher = stated(Choice(*get_args(Prefetcher)))
+    window_bytes: Annotated[int, kinds.size(64 << 10, 1 << 30)]
+    caches: Annotated[CacheSizes | None, _CACHES]
+    line_bytes: Literal[16, 32, 64, 128, 256]
+    prefetcher: Prefetcher
 
     def n_messages(self, msg_bytes: int) -> int:
         """Return how many messages a window holds [count]."""
@@ -75,22 +62,22 @@ class Counting:
 class Sensitivity:
     """Which cells are counted again, each with one thing changed."""
 
-    variants: tuple[str, ...] = stated(ListOf(Choice(*_CHANGES), least=0))
-    msg_bytes: tuple[int, ...] = stated(_SIZES)
-    working_sets: tuple[str, ...] = stated(_HOT_OR_COLD)
-    kernel: str | None = stated(Or({NONE: None}, Word("auto, or the path of a kernel", most=4096)))
+    variants: Annotated[tuple[str, ...], kinds.list_of(kinds.choice(*_CHANGES), least=0)]
+    msg_bytes: tuple[_Size, ...]
+    working_sets: tuple[_HotOrCold, ...]
+    kernel: Annotated[str | None, kinds.either({kinds.NONE: None}, kinds.KERNEL)]
 
 
 @dataclass(frozen=True, slots=True)
 class Simulated(Counting):
     """The section of the configuration."""
 
-    enabled: Enabled = stated(Choice("auto", True, False))
-    implementations: tuple[str, ...] = stated(SOME_IMPLEMENTATIONS)
-    testbeds: tuple[str, ...] = testbeds(*TESTBEDS)
-    msg_bytes: tuple[int, ...] = stated(_SIZES)
-    working_sets: tuple[str, ...] = stated(_HOT_OR_COLD)
-    sensitivity: Sensitivity = section(Sensitivity)
+    enabled: Literal["auto", True, False]
+    implementations: tuple[Implementation, ...]
+    testbeds: Annotated[tuple[str, ...], kinds.testbeds(*TESTBEDS)]
+    msg_bytes: tuple[_Size, ...]
+    working_sets: tuple[_HotOrCold, ...]
+    sensitivity: Sensitivity
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every cell that can exist, those with nothing changed first."""

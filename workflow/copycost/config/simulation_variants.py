@@ -6,7 +6,6 @@ environment is not as usual.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal
 
 PLAIN = "plain"
@@ -38,28 +37,26 @@ class Variant:
         return bool(self.cpu_features or self.kernel_arguments) or self.other_kernel
 
 
-VARIANTS: Mapping[str, Variant] = MappingProxyType(
-    {
-        PLAIN: Variant("nothing changed"),
-        "half_caches": Variant("caches of half the size", cache_factor=0.5),
-        "double_caches": Variant("caches of twice the size", cache_factor=2.0),
-        "next_line": Variant("the next line prefetched", prefetcher="next_line"),
-        "no_zeroing": Variant(
-            "new pages not zeroed (`init_on_alloc=0`)", kernel_arguments=("init_on_alloc=0",)
-        ),
-        "rep_movsb": Variant(
-            "copies by `rep movsb`, the kernel's instead of `rep movsq` and the C library's from"
-            " 2 KiB up instead of AVX2",
-            cpu_features=("+erms",),
-            tunables={"glibc.cpu.x86_rep_movsb_threshold": "2048"},
-        ),
-        "sse2": Variant(
-            "the C library's copies by SSE2, 16 bytes at a time, instead of AVX2",
-            tunables={"glibc.cpu.hwcaps": "-AVX2,-AVX2_Usable,-AVX_Fast_Unaligned_Load"},
-        ),
-        OTHER_KERNEL: Variant("another kernel", other_kernel=True),
-    }
-)
+VARIANTS: Mapping[str, Variant] = {
+    PLAIN: Variant("nothing changed"),
+    "half_caches": Variant("caches of half the size", cache_factor=0.5),
+    "double_caches": Variant("caches of twice the size", cache_factor=2.0),
+    "next_line": Variant("the next line prefetched", prefetcher="next_line"),
+    "no_zeroing": Variant(
+        "new pages not zeroed (`init_on_alloc=0`)", kernel_arguments=("init_on_alloc=0",)
+    ),
+    "rep_movsb": Variant(
+        "copies by `rep movsb`, the kernel's instead of `rep movsq` and the C library's from"
+        " 2 KiB up instead of AVX2",
+        cpu_features=("+erms",),
+        tunables={"glibc.cpu.x86_rep_movsb_threshold": "2048"},
+    ),
+    "sse2": Variant(
+        "the C library's copies by SSE2, 16 bytes at a time, instead of AVX2",
+        tunables={"glibc.cpu.hwcaps": "-AVX2,-AVX2_Usable,-AVX_Fast_Unaligned_Load"},
+    ),
+    OTHER_KERNEL: Variant("another kernel", other_kernel=True),
+}
 """By name."""
 
 

@@ -13,10 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 
-from copycost.config.placements import APART, SAME
-from copycost.config.testbeds import Transport, entry_of
+from copycost.config.testbeds import APART, SAME, Transport, entry_of
 
 #: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
 MAX_DATAGRAM_BYTES = 65507
@@ -35,8 +33,7 @@ IPERF3 = "iperf3"
 _IPERF3_WRITES_BYTES = 1 << 20
 
 STREAM: frozenset[Transport] = frozenset({"stream"})
-DATAGRAM: frozenset[Transport] = frozenset({"datagram"})
-BOTH = STREAM | DATAGRAM
+BOTH: frozenset[Transport] = frozenset({"stream", "datagram"})
 
 _BATCHED = re.compile(r"(?P<strategy>[a-z][a-z0-9_]*?)_x(?P<batch>[1-9][0-9]*)")
 
@@ -68,9 +65,6 @@ class Capability:
         return True
 
 
-#: What is known of a strategy without a source here, such as one that another tool's table names.
-UNKNOWN_STRATEGY = Capability()
-
 #: Where each strategy has its file, NAME.c.
 STRATEGIES = Path(__file__).parents[3] / "src" / "strategies"
 
@@ -81,9 +75,12 @@ _DECLARATION = re.compile(
 _FIELD = re.compile(r"\.(\w+)\s*=\s*([^,}]*)")
 
 #: By receiver, which is the name of a file in src/receivers: the sockets that it can read.
-RECEIVERS: Mapping[str, frozenset[Transport]] = MappingProxyType(
-    {"recv": BOTH, "trunc": BOTH, "mmap": STREAM, "uring": STREAM}
-)
+RECEIVERS: Mapping[str, frozenset[Transport]] = {
+    "recv": BOTH,
+    "trunc": BOTH,
+    "mmap": STREAM,
+    "uring": STREAM,
+}
 
 
 def split_implementation(implementation: str) -> tuple[str, int]:
@@ -114,10 +111,10 @@ def declared(source: str) -> Capability | None:
 
 @cache
 def capability_of(strategy: str) -> Capability:
-    """Return what a strategy can do; of one without a source, that it sends over TCP."""
+    """Return what a strategy can do; of one without a source here, that it sends over TCP."""
     path = STRATEGIES / f"{strategy}.c"
     source = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return declared(source) or UNKNOWN_STRATEGY
+    return declared(source) or Capability()
 
 
 def can_exist(

@@ -1,4 +1,6 @@
-"""The testbeds as data: what lies between two ends. One entry here and one file in `testbeds/`.
+"""Testbeds and placements as data: what lies between two ends, and on which CPUs they run.
+
+A testbed is one entry here and one file in `hosts/testbeds/`.
 
 Everything else that has to know a testbed looks it up here: the grid which cells can exist, the
 configuration what may be asked for, the doctor what to try, the report what to call it.
@@ -8,11 +10,23 @@ Over a wire there is a testbed per other machine: `wire-lab2` is `wire` to the p
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal
 
 Transport = Literal["stream", "datagram"]
 """What the sockets are: TCP's or UDP's."""
+
+APART, SAME, FREE = "apart", "same", "free"
+
+PLACEMENTS: Mapping[str, str] = {
+    APART: "both ends on different cores",
+    SAME: "both ends on one CPU",
+    FREE: "placed by the scheduler",
+}
+"""What each is, by name; the first is the usual one.
+
+It moves throughput by a factor of two and round trips by more than ten. `copycost.hosts.placement`
+chooses the CPUs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +85,34 @@ def _over_udp(entry: TestbedEntry) -> TestbedEntry:
     return replace(entry, transport="datagram", without_guests=without)
 
 
-TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
-    {
-        "veth": TestbedEntry(
-            "stream",
-            "two network namespaces joined by a veth pair, offloads as the kernel sets them",
-        ),
-        "veth_no_offload": TestbedEntry(
-            "stream",
-            "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
-            tools=("ip", "ethtool"),
-        ),
-        **_OVER_BOTH,
-        "sink": TestbedEntry(
-            "datagram",
-            "a veth pair whose far end counts and drops what arrives before local delivery, so that"
-            " zero-copy sends are not copied after all",
-            receives=False,
-            tools=("ip", "nft"),
-        ),
-        "veth_udp": TestbedEntry(
-            "datagram", "a veth pair whose packets may be as large as a datagram"
-        ),
-        **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
-        "wire_sink": replace(
-            _WIRE,
-            transport="datagram",
-            path="the network to {peer}, which counts and drops what this machine sends before"
-            " local delivery",
-            receives=False,
-        ),
-    }
-)
+TESTBEDS: Mapping[str, TestbedEntry] = {
+    "veth": TestbedEntry(
+        "stream",
+        "two network namespaces joined by a veth pair, offloads as the kernel sets them",
+    ),
+    "veth_no_offload": TestbedEntry(
+        "stream",
+        "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
+        tools=("ip", "ethtool"),
+    ),
+    **_OVER_BOTH,
+    "sink": TestbedEntry(
+        "datagram",
+        "a veth pair whose far end counts and drops what arrives before local delivery, so that"
+        " zero-copy sends are not copied after all",
+        receives=False,
+        tools=("ip", "nft"),
+    ),
+    "veth_udp": TestbedEntry("datagram", "a veth pair whose packets may be as large as a datagram"),
+    **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
+    "wire_sink": replace(
+        _WIRE,
+        transport="datagram",
+        path="the network to {peer}, which counts and drops what this machine sends before"
+        " local delivery",
+        receives=False,
+    ),
+}
 """By name; `copycost.hosts.testbeds.testbed` says which module builds it."""
 
 
@@ -113,11 +123,6 @@ _PEER = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
 
 NAME_PATTERN = "|".join((*TESTBEDS, *(f"{wire}-{_PEER}" for wire in WIRES)))
 """A regular expression of what a testbed may be called, with its peer where it has one."""
-
-
-def over_wire_to(wire: str, peer: str) -> str:
-    """Return what a testbed over the wire is called with a machine at its other end."""
-    return f"{wire}-{peer}"
 
 
 def peer_of(testbed: str) -> str | None:
@@ -164,11 +169,6 @@ def away_on(testbed: str) -> tuple[str, ...]:
 def guests_on(testbed: str) -> int:
     """Return in how many virtual machines the ends of a testbed run; 0 in none."""
     return entry_of(testbed).guests
-
-
-def without_guests(testbed: str) -> str | None:
-    """Return the testbed with the same path but for the guests; None where there is none."""
-    return entry_of(testbed).without_guests
 
 
 def kernels_on(testbed: str) -> int:

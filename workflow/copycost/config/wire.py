@@ -3,18 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
-from copycost.config.structure import (
-    ListOf,
-    Number,
-    Or,
-    Section,
-    Word,
-    from_plain,
-    stated,
-    to_plain,
-)
+from copycost.config import structure as kinds
 
 AUTO = "auto"
 LINK, UNLIMITED = "link", "unlimited"
@@ -28,37 +19,29 @@ _AROUND = re.compile(r"^.*@|:\d+$")
 _HARMFUL = re.compile(r"[^a-z0-9]+")
 _LONGEST = 64
 
+_DESTINATION = kinds.word(
+    "none, or a machine as ssh is told it, such as user@other",
+    r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}",
+)
+_ADDRESS = kinds.word("a numeric IPv4 address", r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
+_SSH_OPTIONS = kinds.list_of(kinds.word("an option of ssh", most=4096), 0, 64, may_repeat=True)
+_RATE = kinds.either({LINK: LINK, UNLIMITED: UNLIMITED}, kinds.number("Mbit/s", 1, 1_000_000))
+_ALIAS = kinds.word(
+    "auto, or a name of small letters, digits and -", r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?"
+)
+_PORTS = kinds.word("FIRST-LAST, as in 5201-5216", r"[1-9][0-9]{3,4}-[1-9][0-9]{3,4}")
+
 
 @dataclass(frozen=True, slots=True)
 class Peer:
     """Another machine."""
 
-    peer: str = stated(
-        Word(
-            "none, or a machine as ssh is told it, such as user@other",
-            r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}",
-        )
-    )
-    address: str = stated(
-        Or({AUTO: AUTO}, Word("a numeric IPv4 address", r"[0-9]{1,3}(\.[0-9]{1,3}){3}")),
-        default=AUTO,
-    )
-    ssh_options: tuple[str, ...] = stated(
-        ListOf(Word("an option of ssh", most=4096), least=0, most=64, may_repeat=True), default=()
-    )
-    udp_mbit_per_s: UdpRate = stated(
-        Or({LINK: LINK, UNLIMITED: UNLIMITED}, Number("Mbit/s", 1, 1_000_000)), default=LINK
-    )
-    alias: str = stated(
-        Word(
-            "auto, or a name of small letters, digits and -", r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?"
-        ),
-        default=AUTO,
-    )
-    ports: str = stated(
-        Or({AUTO: AUTO}, Word("FIRST-LAST, as in 5201-5216", r"[1-9][0-9]{3,4}-[1-9][0-9]{3,4}")),
-        default=AUTO,
-    )
+    peer: Annotated[str, _DESTINATION]
+    address: Annotated[str, kinds.either({AUTO: AUTO}, _ADDRESS)] = AUTO
+    ssh_options: Annotated[tuple[str, ...], _SSH_OPTIONS] = ()
+    udp_mbit_per_s: Annotated[UdpRate, _RATE] = LINK
+    alias: Annotated[str, _ALIAS] = AUTO
+    ports: Annotated[str, kinds.either({AUTO: AUTO}, _PORTS)] = AUTO
 
     @property
     def port_range(self) -> tuple[int, int] | None:
@@ -76,14 +59,14 @@ class Peer:
 
 
 # of a machine of which nothing else is stated, as YAML has it
-_UNSAID = {key: value for key, value in to_plain(Peer("")).items() if key != "peer"}
+_UNSAID = {key: value for key, value in kinds.to_plain(Peer("")).items() if key != "peer"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wire(Peer):
     """The other machines of the testbeds over a wire: one, and more."""
 
-    more: tuple[Peer, ...] = stated(ListOf(Section(Peer), least=0, most=16), default=())
+    more: Annotated[tuple[Peer, ...], kinds.list_of(kinds.section(Peer), 0, 16)] = ()
 
     def peers(self) -> dict[str, Peer]:
         """Return all of them by their names."""
@@ -121,4 +104,4 @@ def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
     would let through.
     """
     said = wire_over(section, {"peer": name})
-    return from_plain(_own(said), Peer)
+    return kinds.from_plain(_own(said), Peer)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from copycost.config.placements import FREE, SAME
+from copycost.config.testbeds import FREE, SAME
 from copycost.errors import ConfigError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.side import SIDES, SideName

@@ -12,10 +12,9 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.config.conditions import COLD, HOT, RECV
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.settings import Settings
 from copycost.config.strategy_capabilities import RECEIVERS
-from copycost.config.testbeds import TESTBEDS, away_on, guests_on, receives_on
+from copycost.config.testbeds import APART, PLACEMENTS, TESTBEDS, away_on, guests_on, receives_on
 from copycost.errors import ConfigError, CopycostError
 from copycost.hosts.lock import host_lock_path
 from copycost.measure.drivers.choice import driver_of

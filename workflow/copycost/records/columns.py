@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from copycost.config.placements import PLACEMENTS
+from copycost.config.testbeds import PLACEMENTS
 from copycost.observers.perf.events import COST_EVENTS, EVENTS
 from copycost.records.column import Column, Definition, fact, flag, grouped, number, text
 from copycost.records.cpu_attribution import cost_columns, machine_columns, status_columns

@@ -6,8 +6,8 @@ from typing import Any
 from copycost.config import simulated
 from copycost.config.cells import UNLIMITED, Cell
 from copycost.config.conditions import COLD, HOT, RECV
-from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.simulation_variants import PLAIN, VARIANTS
+from copycost.config.testbeds import APART, PLACEMENTS
 from copycost.errors import CopycostError
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS

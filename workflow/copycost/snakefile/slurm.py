@@ -194,7 +194,7 @@ def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
     """
     stated = defaults.get("slurm_partition")
     partition = getattr(stated, "raw", stated)  # as it was written there
-    if hosts.slurm.named_partition or not isinstance(partition, str):
+    if hosts.slurm.partition or not isinstance(partition, str):
         return hosts
     return replace(hosts, slurm=replace(hosts.slurm, partition=partition))
 
@@ -206,7 +206,7 @@ def chosen_nodes(slurm: Slurm) -> list[str]:
 
     Raises ConfigError if nothing says which, or the cluster has too few.
     """
-    known = offered(slurm.named_partition)
+    known = offered(slurm.partition)
     fitting = sorted(name for name, node in known.items() if node.fits(slurm.constraint))
     usable = [name for name in fitting if not known[name].is_lost]
     chosen = list(slurm.nodes) or usable[: slurm.count or None]
@@ -225,7 +225,7 @@ def _refusal(
     if missing:
         return (
             f".nodes: {', '.join(missing)} not among what sinfo shows "
-            f"of {slurm.named_partition or 'the default partition'} "
+            f"of {slurm.partition or 'the default partition'} "
             f"({', '.join(sorted(known)) or 'nothing'})"
         )
     if unfit:

@@ -27,7 +27,7 @@ def task_of(
     sender, receiver = (Path(each) if each else None for each in (given.sender, given.receiver))
     return Task(
         cell,
-        Settings.from_params(settings),
+        Settings(**settings),
         read_json(given.host),
         driver_of(
             cell.implementation,

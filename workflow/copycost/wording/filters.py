@@ -4,7 +4,6 @@ Every filter takes SI values as `facts.json` holds them and refuses what is no n
 would print "nan" stops the build instead.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,20 +26,15 @@ def significant(value: float, digits: int = 3) -> str:
         return "0"
     if number < 0.0:
         return f"\N{MINUS SIGN}{significant(-number, digits)}"
-    decimals = digits - 1 - math.floor(math.log10(number))
-    rounded = round(number, decimals)
-    if rounded and math.floor(math.log10(rounded)) > math.floor(math.log10(number)):
-        decimals -= 1  # 9.996 has become 10.0, which would show a digit too many
-    if decimals <= 0:
-        return f"{rounded:.0f}"
-    return f"{rounded:.{decimals}f}"
+    rounded = f"{number:.{digits - 1}e}"
+    decimals = digits - 1 - int(rounded.partition("e")[2])
+    return f"{float(rounded):.{max(decimals, 0)}f}"
 
 
 @prints
 def number(value: float) -> str:
     """Return a plain number with two significant digits, without a needless ``.0``."""
-    text = significant(value, 2)
-    return text.removesuffix(".0")
+    return significant(value, 2).removesuffix(".0")
 
 
 @prints
@@ -56,13 +50,6 @@ def gbps(bits_per_s: float, digits: int = 3) -> str:
 def gbit(bits_per_s: float) -> str:
     """Return a rate for a column whose title has the unit, Gbit/s: 38.2e9 is ``38.2``."""
     return significant(finite(bits_per_s) / 1e9)
-
-
-@prints
-def thousands(value: float) -> str:
-    """Return a large number with three significant digits: 258412 is ``258,000``."""
-    text = significant(value)
-    return f"{int(text):,}" if float(text) >= 10_000 else text
 
 
 @prints

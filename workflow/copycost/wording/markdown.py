@@ -84,18 +84,15 @@ def deeper(markdown: str) -> str:
 def figure(path: str, identifier: str, alt: str, caption: str, width: str | None = None) -> str:
     """Return a figure with its caption, its text for those who do not see it, and its id.
 
-    The path is from the report's folder, the width a share of the text's, such as ``64%``.
+    Unless it is a diagram, the page links to the CSV next to it, too. The path is from the report's
+    folder, the width a share of the text's, such as ``64%``.
     """
     attributes = [f"#{identifier}", *([f"width={width}"] if width else [])]
     attributes.append(f"fig-alt={quoted(one_line(alt))}")
-    return f"![{one_line(caption)} {file_links(path)}]({path}){{{' '.join(attributes)}}}"
-
-
-def file_links(path: str) -> str:
-    """Return links to a figure's SVG and, unless it is a diagram, to the CSV next to it."""
     kinds = ("svg",) if path.startswith("assets/diagrams/") else ("svg", "csv")
-    links = [f"[{kind.upper()}]({path.removesuffix('svg')}{kind})" for kind in kinds]
-    return f'[{", ".join(links)}]{{.content-visible when-format="html"}}'
+    files = ", ".join(f"[{kind.upper()}]({path.removesuffix('svg')}{kind})" for kind in kinds)
+    links = f'[{files}]{{.content-visible when-format="html"}}'
+    return f"![{one_line(caption)} {links}]({path}){{{' '.join(attributes)}}}"
 
 
 def pipe_table(

@@ -1,3 +1,4 @@
+# ruff: noqa: ANN401 - values of facts are of any kind
 """Where printed numbers come from: values that carry their source, and what was printed of them.
 
 A value of a file of facts is wrapped when the report is filled, and stays the number that it is: a
@@ -9,6 +10,7 @@ digits which are left over are of numbers without a source; one that is spelt ou
 
 import csv
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,6 +59,36 @@ def noting() -> Iterator[dict[Note, None]]:
         _notes = before
 
 
+def _operator(sign: str, compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return an operator whose result has the formula as its source.
+
+    The other value is a constant; one that is added or taken away may also be of the same file.
+    """
+
+    def operate(value: "_Sourced", other: Any) -> Any:
+        result = compute(_plain(value), _plain(other))
+        if (sign in "*/" and other == 1) or (sign in "+-" and other == 0):
+            return sourced(result, value.source)
+        if sign in "+-" and isinstance(other, _Sourced):
+            file, _, places = other.source.partition(": ")
+            terms = places.split(" + ")
+            if value.source.startswith(f"{file}: ") and not any(" " in term for term in terms):
+                formula = "".join([value.source, *(f" {sign} {term}" for term in terms)])
+                return sourced(result, formula)
+        if type(other) in (int, float) and _is_constant(other):
+            return sourced(result, f"{value.source} {sign} {other!r}")
+        return result
+
+    return operate
+
+
+def _is_constant(number: float) -> bool:
+    """Tell a factor between units, or the whole of a share, from what was computed."""
+    if number in (-1, 1, 8, 60, 3600):
+        return True
+    return number > 0 and any(base ** round(math.log(number, base)) == number for base in (2, 10))
+
+
 class _Sourced:
     """What float and int have in common here."""
 
@@ -68,29 +100,16 @@ class _Sourced:
     def __format__(self, spec: str) -> str:
         return _noted(format(_plain(self), spec), self)
 
-    def __mul__(self, other: Any) -> Any:  # noqa: ANN401
-        return _derived(self, _plain(self) * _plain(other), "*", other)
+    __mul__ = __rmul__ = _operator("*", operator.mul)
+    __truediv__ = _operator("/", operator.truediv)
+    __add__ = __radd__ = _operator("+", operator.add)
+    __sub__ = _operator("-", operator.sub)
+    __rsub__ = _operator("from", lambda value, other: other - value)
 
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:  # noqa: ANN401
-        return _derived(self, _plain(self) / _plain(other), "/", other)
-
-    def __sub__(self, other: Any) -> Any:  # noqa: ANN401
-        return _derived(self, _plain(self) - _plain(other), "-", other)
-
-    def __add__(self, other: Any) -> Any:  # noqa: ANN401
-        return _derived(self, _plain(self) + _plain(other), "+", other)
-
-    __radd__ = __add__
-
-    def __rsub__(self, other: Any) -> Any:  # noqa: ANN401
-        return _derived(self, _plain(other) - _plain(self), "from", other)
-
-    def __neg__(self) -> Any:  # noqa: ANN401
+    def __neg__(self) -> Any:
         return self * -1
 
-    def __abs__(self) -> Any:  # noqa: ANN401
+    def __abs__(self) -> Any:
         return -self if _plain(self) < 0 else self
 
 
@@ -116,7 +135,7 @@ def number_of(items: Sequence[Any]) -> int:
     return n
 
 
-def sourced(value: Any, source: str) -> Any:  # noqa: ANN401
+def sourced(value: Any, source: str) -> Any:
     """Return a number with its source; whatever is no number as it is."""
     kind = {float: SourcedFloat, int: SourcedInt}.get(type(value))
     if kind is None:
@@ -126,10 +145,10 @@ def sourced(value: Any, source: str) -> Any:  # noqa: ANN401
     return found
 
 
-def with_sources(content: Any, file: str) -> Any:  # noqa: ANN401
+def with_sources(content: Any, file: str) -> Any:
     """Return the content of a JSON file, whose numbers carry the file and their place in it."""
 
-    def look(value: Any, place: str) -> Any:  # noqa: ANN401
+    def look(value: Any, place: str) -> Any:
         if isinstance(value, dict):
             return {key: look(part, f"{place}.{key}") for key, part in value.items()}
         if isinstance(value, list):
@@ -147,7 +166,7 @@ def prints(
     """Have a function that prints its first argument note what it printed."""
 
     @wraps(form)
-    def print_and_note(value: Any, /, *args: P.args, **kwargs: P.kwargs) -> str:  # noqa: ANN401
+    def print_and_note(value: Any, /, *args: P.args, **kwargs: P.kwargs) -> str:
         return _noted(form(_plain(value), *args, **kwargs), value)
 
     return print_and_note
@@ -194,7 +213,7 @@ def sources_by_text(notes: Iterable[Note]) -> dict[str, list[str]]:
     }
 
 
-def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
+def _noted(printed: str, value: Any) -> str:
     if _notes is None:
         return printed
     if isinstance(value, _Sourced):
@@ -205,31 +224,7 @@ def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
     return printed
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: Any) -> Any:
     if isinstance(value, SourcedInt):
         return int(value)
     return float(value) if isinstance(value, SourcedFloat) else value
-
-
-def _derived(value: _Sourced, result: Any, sign: str, other: Any) -> Any:  # noqa: ANN401
-    """Return the result of an operation, with the formula as its source.
-
-    The other value is a constant; one that is added or taken away may also be of the same file.
-    """
-    if (sign in "*/" and other == 1) or (sign in "+-" and other == 0):
-        return sourced(result, value.source)
-    if sign in "+-" and isinstance(other, _Sourced):
-        file, _, places = other.source.partition(": ")
-        terms = places.split(" + ")
-        if value.source.startswith(f"{file}: ") and not any(" " in term for term in terms):
-            return sourced(result, "".join([value.source, *(f" {sign} {term}" for term in terms)]))
-    if type(other) in (int, float) and _is_constant(other):
-        return sourced(result, f"{value.source} {sign} {other!r}")
-    return result
-
-
-def _is_constant(number: float) -> bool:
-    """Tell a factor between units, or the whole of a share, from what was computed."""
-    if number in (-1, 1, 8, 60, 3600):
-        return True
-    return number > 0 and any(base ** round(math.log(number, base)) == number for base in (2, 10))

@@ -56,9 +56,9 @@ def bounds(low: float | None, high: float | None, form: Form = significant) -> s
 
 def interval(found: Facts | None, scale: float = 1.0, form: Form = significant) -> str:
     """Return the interval of an estimate (see `bounds`), scaled to the unit of its column."""
-    if found is None or found["low"] is None or found["high"] is None:
+    if found is None:
         return NONE
-    return bounds(found["low"] * scale, found["high"] * scale, form)
+    return bounds(found["low"], found["high"], lambda end: form(end * scale))
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:

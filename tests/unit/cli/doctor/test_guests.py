@@ -8,8 +8,8 @@ import pytest
 from copycost.cli.doctor import collect, guests
 from copycost.cli.doctor.findings import say
 from copycost.config.cells import Cell
+from copycost.config.config import Virtual
 from copycost.config.settings import Settings
-from copycost.config.virtual import Virtual
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest.host import GuestFailed
 from copycost.hosts.guest.qemu import GuestSpec

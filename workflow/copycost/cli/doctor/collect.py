@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.cli.doctor.testbeds import probe_testbeds
-from copycost.config.virtual import Virtual
+from copycost.config.config import Virtual
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import Unknowns
 from copycost.hosts.facts.identity import host_identity

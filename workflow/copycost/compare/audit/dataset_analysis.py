@@ -28,7 +28,7 @@ from copycost.compare.audit.quantities import (
     TOTALS,
 )
 from copycost.config.conditions import HOT, RECV
-from copycost.config.placements import APART
+from copycost.config.testbeds import APART
 from copycost.figures.markers import in_order
 from copycost.observers.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, SIDES

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from copycost.config.virtual import Virtual
+from copycost.config.config import Virtual
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.image import agent_image, symbols_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.conditions import COLD
-from copycost.config.placements import APART
+from copycost.config.testbeds import APART
 from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
 from copycost.hosts.facts.kernel import require_memory
 from copycost.hosts.placement import place

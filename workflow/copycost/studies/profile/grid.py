@@ -11,10 +11,9 @@ from typing import NamedTuple, Self
 from copycost.config.cells import Cell
 from copycost.config.conditions import HOT, RECV
 from copycost.config.config import Config
-from copycost.config.placements import APART
 from copycost.config.strategy_capabilities import IPERF3, can_exist
 from copycost.config.studies import CpuBudget, Datagrams
-from copycost.config.testbeds import away_on, guests_on
+from copycost.config.testbeds import APART, away_on, guests_on
 from copycost.hosts.side import SIDES, parties_of
 
 STUDY = "profile"

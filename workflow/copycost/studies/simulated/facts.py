@@ -13,8 +13,8 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.config.conditions import COLD, RECV
-from copycost.config.placements import APART
 from copycost.config.simulation_variants import PLAIN
+from copycost.config.testbeds import APART
 from copycost.figures.markers import in_order
 from copycost.studies.shared_facts import losses_of
 from copycost.studies.simulated.reading import LEVELS
