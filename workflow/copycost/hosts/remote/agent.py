@@ -34,9 +34,6 @@ from copycost.hosts.remote.messages import Message, NotAMessage, Target
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5
 _READ_BYTES = 1 << 16
-_CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
-# which kernel it is, and which boot of it
-_KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random/boot_id"))
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000
 
@@ -55,12 +52,13 @@ class Service:
         self._tell = tell
         self._folder = folder
         self._bell = bell
-        self._plans = Plans(self.do)
+        # requests that are done at their times, and the answers to those that have been
+        self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
+        self._answers: list[Message] = []
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {
             messages.HOST: host,
             messages.FILES: host.files,
-            messages.PLANS: self._plans,
         }
         self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
         # programs whose end has not been told, and those of which lines may come in
@@ -78,9 +76,30 @@ class Service:
             raise HostError(f"the agent knows no request {op!r}; send it anew")
         return serve(**fields)
 
+    def plan(self, number: int, edges_ns: Sequence[int], requests: Sequence[Message]) -> None:
+        """Have requests done by themselves at the edges of a window [ns, CLOCK_MONOTONIC]."""
+        answers: list[Message] = []
+        # what was planned first begins first and ends last
+        for at_ns, request, order in zip(edges_ns, requests, (number, -number), strict=True):
+            self._due.enterabs(at_ns, order, self._do_at, (at_ns, request, answers))
+        self._answers.append({"id": number, "result": answers})
+
+    def _do_at(self, at_ns: int, request: Message, answers: list[Message]) -> None:
+        time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
+        answers.append(messages.answer_of(self.do, request))
+
+    def _do_what_is_due(self) -> int | None:
+        """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
+        left_ns = self._due.run(blocking=False)
+        if left_ns is not None:
+            return int(left_ns) // _POLL_GRAIN_NS
+        while self._answers:  # nothing travels before the last edge
+            self._tell(self._answers.pop())
+        return None
+
     def wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
-        left_ms = self._plans.do_what_is_due()
+        left_ms = self._do_what_is_due()
         while True:
             running = {program.ended_fd: at for at, program in self._running.items()}
             talking = {self._running[at].control_fd: at for at in self._talking}
@@ -95,7 +114,7 @@ class Service:
                     self._talking.discard(talking[fd])
             for fd in events.keys() & running:
                 self._tell_end(running[fd])
-            left_ms = self._plans.do_what_is_due()
+            left_ms = self._do_what_is_due()
             if self._bell in events:
                 return
 
@@ -110,9 +129,8 @@ class Service:
         while number in self._talking and self._tell_lines(number):
             pass
         self._talking.discard(number)
-        program = self._running.pop(number)
-        printed = {"output": program.output(), "errors": program.errors()}
-        self._tell({"event": "ended", "of": number, "code": program.exit_code, **printed})
+        code = self._running.pop(number).exit_code
+        self._tell({"event": "ended", "of": number, "code": code})
 
     def close(self) -> None:
         """End all that was started and give everything back."""
@@ -177,43 +195,6 @@ class Service:
         return str(path)
 
 
-class Plans:
-    """Requests that are done by themselves at their times [ns, CLOCK_MONOTONIC]; `do` does one.
-
-    Each plan has two, for the edges of a window.
-    """
-
-    def __init__(self, do: Callable[[Message], Any]) -> None:
-        self._do = do
-        self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
-        self._answers: dict[int, list[Message]] = {}
-
-    def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
-        """Take requests in place of the plan's earlier ones."""
-        self._answers[plan] = []
-        for event in self._due.queue:
-            if event.argument[0] == plan:
-                self._due.cancel(event)
-        # what was planned first begins first and ends last
-        for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
-            self._due.enterabs(at_ns, order, self._do_one, (plan, at_ns, request))
-
-    def answers(self, plan: int) -> list[Message]:
-        """Return the answers to a plan's requests, when both are done."""
-        while len(self._answers[plan]) < 2:
-            time.sleep((self.do_what_is_due() or 0) / 1e3)
-        return self._answers[plan]
-
-    def do_what_is_due(self) -> int | None:
-        """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
-        left_ns = self._due.run(blocking=False)
-        return None if left_ns is None else int(left_ns) // _POLL_GRAIN_NS
-
-    def _do_one(self, plan: int, at_ns: int, request: Message) -> None:
-        time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
-        self._answers[plan].append(messages.answer_of(self._do, request))
-
-
 class Agent:
     """Everything that one stream leads to.
 
@@ -251,6 +232,9 @@ class Agent:
                     message = self._inbox.popleft()
                     if message is None:
                         return
+                    if message["op"] == messages.AT_EDGES:
+                        self._service.plan(message["id"], **message["with"])
+                        continue
                     answer = messages.answer_of(self._result_of, message)
                     if "id" in message:
                         self._send({"id": message["id"], **answer})
@@ -266,16 +250,7 @@ class Agent:
             return self._service.do(message)
         self._service.close()
         self._service = self._new_service()
-        if message["op"] == messages.END:
-            return None
-        # what everybody asks of a host, which saves the asking
-        host, kernel = self._host, "proc/sys/kernel"
-        return {
-            "about": host.about,
-            "constants": {name: host.constant(name) for name in _CONSTANTS},
-            "usable_cpus": host.usable_cpus(),
-            "kernel": {name: host.files.text(f"{kernel}/{path}") for name, path in _KERNEL},
-        }
+        return self._host.about if message["op"] == messages.OPEN else None
 
     def _send(self, message: Message) -> None:
         """Send a message; that nobody is there any more is noticed where we read."""

@@ -19,6 +19,7 @@ from itertools import count
 from typing import Any
 
 from copycost.errors import HostError
+from copycost.hosts.local import About
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import HOST, Message, NotAMessage, Target, request
 
@@ -37,7 +38,7 @@ class ConnectionLost(HostError):
 
 
 class Connection:
-    """A session with an agent, of which `introduction` is what it said of its host.
+    """A session with an agent, of which `introduction` is what it said of its host, an `About`.
 
     `lost` is why there is none any more, None while there is one. `listeners` are told news of the
     programs with their numbers, in the reading thread, and when the connection is lost. Parameters
@@ -66,7 +67,7 @@ class Connection:
         self._thread.start()
         try:
             self._write(b"\n")  # ends what a killed run may have left of a line
-            self.introduction: Message = self.ask(messages.OPEN)
+            self.introduction: About = self.ask(messages.OPEN)
         except HostError:
             self.close()
             raise
@@ -83,12 +84,15 @@ class Connection:
 
     def ask_timed(self, asked: Message) -> tuple[int, Any]:
         """Do the same, and return when the answer came too [ns, CLOCK_MONOTONIC of ours]."""
-        question = self.begin(asked)
-        limit_s = self._patience_s + asked["with"].get("timeout_s", 0.0)
+        return self.answer_to(self.begin(asked), asked["op"], asked["with"].get("timeout_s", 0.0))
+
+    def answer_to(self, question: Answer, op: str, timeout_s: float = 0.0) -> tuple[int, Any]:
+        """Wait for an answer; return when it came, and what it is."""
+        limit_s = self._patience_s + timeout_s
         try:
             at_ns, answer = question.result(limit_s)
         except TimeoutError:
-            self._lose(f"did not answer within {limit_s:g} s ({asked['op']})")
+            self._lose(f"did not answer within {limit_s:g} s ({op})")
             at_ns, answer = question.result()
         return at_ns, messages.result_of(answer)
 
