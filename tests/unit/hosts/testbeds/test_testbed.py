@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from setups import HOST
 
-from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts import local
 from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.testbeds.links import switch_offloads_off
-from copycost.hosts.testbeds.testbed import builder_of, open_testbed
+from copycost.hosts.testbeds.testbed import open_testbed
 
 ROOT = Path(__file__).parents[4]
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -100,10 +99,6 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-def test_every_testbed_has_a_module_that_builds_it() -> None:
-    assert all(callable(builder_of(kind)) for kind in TESTBEDS)
 
 
 def test_paths_are_as_their_names_say_and_leave_nothing() -> None:

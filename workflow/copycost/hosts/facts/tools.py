@@ -81,7 +81,6 @@ def run_tool(
     command: list[str],
     host: Host,
     text: str = "",
-    pass_fds: tuple[int, ...] = (),
     remedy: str = _VETH_REMEDY,
     what_failed: str | None = None,
 ) -> str:
@@ -90,7 +89,7 @@ def run_tool(
     Unavailable, with the remedy, if it is missing or refuses; HostError if it was killed.
     """
     try:
-        done = host.run(command, text, pass_fds=pass_fds)
+        done = host.run(command, text)
     except FileNotFoundError as error:
         package = _USUAL_PACKAGES.get(command[0], command[0])
         raise Unavailable(

@@ -13,7 +13,6 @@ import importlib.util
 import marshal
 import re
 import stat
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
@@ -177,7 +176,7 @@ class GuestImage(Archive):
             self.add_folder(folder)
         self.add("/init", init.read_bytes(), 0o755)
         self.add_copy(find_busybox(), "/bin/busybox")
-        for name in ("sh", "kill", "sleep", "uname", "cat"):
+        for name in ("sh", "kill", "sleep", "uname", "cat", "rmdir"):
             self.add_link(f"/bin/{name}", "busybox")
         modules = kernel.in_loading_order(drivers)
         for name, content in modules.items():
@@ -245,12 +244,10 @@ def symbols_of(program: Path) -> Path | None:
 
 def libraries_of(program: Path) -> list[str]:
     """Return the paths of a program's libraries, and of its loader; none for a static one."""
-    done = subprocess.run(
-        ["ldd", str(program)], capture_output=True, text=True, check=False, env={"LC_ALL": "C"}
-    )
-    if missing := _MISSING.findall(done.stdout):
+    said = LocalHost().run(["ldd", str(program)]).stdout
+    if missing := _MISSING.findall(said):
         raise Unavailable(
             f"{program} needs {', '.join(missing)}, which is not here",
             f"install {program.name} again",
         )
-    return _LIBRARY.findall(done.stdout)
+    return _LIBRARY.findall(said)

@@ -26,7 +26,6 @@ from typing import Any
 
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.local import LocalHost
-from copycost.hosts.processes import parent_of
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target
@@ -34,6 +33,8 @@ from copycost.hosts.remote.messages import Message, NotAMessage, Target
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5
 _READ_BYTES = 1 << 16
+SILENT = 93
+"""What the agent ends with where the stream was silent for too long."""
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000
 
@@ -216,8 +217,8 @@ class Agent:
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._service = self._new_service()
 
-    def serve(self) -> None:
-        """Serve until the stream ends, or somebody asks us to end."""
+    def serve(self) -> int:
+        """Serve until the stream ends, or somebody asks us to end; return our exit code."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._note(None))
         # what is to be done at the edges of a window does not wait for those that are measured
@@ -231,7 +232,7 @@ class Agent:
                 for _ in range(len(self._inbox)):
                     message = self._inbox.popleft()
                     if message is None:
-                        return
+                        return SILENT if self._is_silent else 0
                     if message["op"] == messages.AT_EDGES:
                         self._service.plan(message["id"], **message["with"])
                         continue
@@ -240,7 +241,6 @@ class Agent:
                         self._send({"id": message["id"], **answer})
         finally:
             self._service.close()
-            self._end_ssh_session()
 
     def _new_service(self) -> Service:
         return Service(self._host, self._send, self._programs, self._bell)
@@ -277,7 +277,6 @@ class Agent:
         self._note(None)
         time.sleep(_LONGEST_GOODBYE_S)
         self._service.kill()
-        self._end_ssh_session()
         os.killpg(0, signal.SIGKILL)
 
     def _take(self, line: bytes) -> None:
@@ -293,38 +292,15 @@ class Agent:
         self._inbox.append(message)
         os.eventfd_write(self._bell, 1)
 
-    def _end_ssh_session(self) -> None:
-        """End the sshd of a link that is broken: else it waits for many minutes for TCP to give up.
-
-        It is our own session's, since the one that listens is no child of another sshd.
-        """
-        if not self._is_silent:
-            return
-        with suppress(OSError):
-            pid = os.getppid()
-            while pid > 1 and not _is_sshd(pid):
-                pid = parent_of(pid)
-            if pid > 1 and _is_sshd(parent_of(pid)):
-                os.kill(pid, signal.SIGTERM)
-
-
-def _is_sshd(pid: int) -> bool:
-    """Return whether a process is sshd; since OpenSSH 9.8 a session's is called sshd-session."""
-    return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
-
 
 def main() -> int:
-    """Serve this machine over a stream: standard input and output, or one file for both."""
+    """Serve this machine over a stream, which is standard input and output."""
     parser = argparse.ArgumentParser(prog="copycost-agent", description=main.__doc__)
     add = parser.add_argument
-    add("--stream", type=Path, metavar="FILE", help="a serial line, say")
     add("--programs", type=Path, required=True, metavar="DIR", help="keeps programs")
     add("--silence", type=float, metavar="S", help="end after so long without a word")
     options = parser.parse_args()
-    if options.stream is None:
-        stream_in, stream_out = os.dup(0), os.dup(1)
-    else:
-        stream_in = stream_out = os.open(options.stream, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+    stream_in, stream_out = os.dup(0), os.dup(1)
     # whatever prints by mistake, and programs that read, must not meddle with the stream
     os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
     os.dup2(2, 1)
@@ -332,8 +308,7 @@ def main() -> int:
     with suppress(PermissionError):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Agent(stream_in, stream_out, options.programs, options.silence).serve()
-    return 0
+    return Agent(stream_in, stream_out, options.programs, options.silence).serve()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ does, and ssh when its input does; the connection beneath is shared by those of 
 
 import hashlib
 import select
+import signal
 import socket
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.lock import say
 from copycost.hosts.processes import watched_parents
+from copycost.hosts.remote.agent import SILENT
 from copycost.hosts.remote.bundle import TOO_OLD, agent_bundle
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
@@ -26,7 +28,7 @@ from copycost.hosts.ssh.client import SshTarget, Unreachable
 # we say something after so long, and an agent that hears nothing for so long takes the connection
 # for broken
 _KEEP_ALIVE_S, _SILENCE_S = 1.0, 3.5
-_MISSING, _NO_PYTHON = 90, 92
+_MISSING, _NO_PYTHON, _KILLED = 90, 92, 128 + signal.SIGKILL
 # from ssh's start to the agent's first answer, on a slow and busy machine
 _START_TIMEOUT_S = 30.0
 _END_TIMEOUT_S = 5.0
@@ -35,13 +37,16 @@ _END_TIMEOUT_S = 5.0
 _COMES_BACK_S, _FORGOTTEN_S = 60.0, 60.0
 _LOOK_S = 1.0
 _FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}/copycost"'
-# for any POSIX shell, without single quotes, since whatever shell the account has gets it in some
+# For any POSIX shell, without single quotes, since whatever shell the account has gets it in some.
+# Where a link is broken, the sshd of our session would wait for many minutes for TCP to give up;
+# the agent has heard nothing then, and ends, or kills itself if it is busy.
 _START = (
     f"d={_FOLDER}; f=$d/agent-%(digest)s.pyz; [ -f $f ] || exit {_MISSING}; s={_NO_PYTHON};"
     " for p in python3 python3.14 python3.13 python3.12 python3.11; do"
     " command -v $p >/dev/null || continue;"
     f" $p -I $f --programs $d/programs --silence {_SILENCE_S:g}; s=$?;"
-    f" [ $s = {TOO_OLD} ] || exit $s; done; exit $s"
+    f" [ $s = {TOO_OLD} ] || break; done;"
+    f" case $s in {SILENT}|{_KILLED}) kill $PPID;; esac; exit $s"
 )
 _BRING = (
     f"umask 077; d={_FOLDER}; mkdir -p $d && cat > $d/.new.$$"

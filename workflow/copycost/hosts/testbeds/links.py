@@ -5,6 +5,7 @@ Source: ip-link(8), ip(8) on -batch, ethtool(8), netdevice(7), veth(4).
 
 import fcntl
 import math
+import os
 import re
 import socket
 import struct
@@ -54,12 +55,11 @@ def make_veth_pair(
     static_neighbours: bool = False,
 ) -> None:
     """Connect two namespaces by a veth pair; parameters as of `veth_pair_commands`."""
-    # the path is looked up by `ip` itself, which inherits the descriptor
-    fd = receiver.namespace.fd
+    peer = f"/proc/{os.getpid()}/fd/{receiver.namespace.fd}"
     at_sender, at_receiver = veth_pair_commands(
-        addresses, f"/proc/self/fd/{fd}", mtu_bytes, static_neighbours=static_neighbours
+        addresses, peer, mtu_bytes, static_neighbours=static_neighbours
     )
-    run_tool(["ip", "-batch", "-"], sender, "\n".join(at_sender) + "\n", (fd,))
+    run_tool(["ip", "-batch", "-"], sender, "\n".join(at_sender) + "\n")
     run_tool(["ip", "-batch", "-"], receiver, "\n".join(at_receiver) + "\n")
 
 

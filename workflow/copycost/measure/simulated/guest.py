@@ -87,7 +87,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     for side, commands in zip(("sender", "receiver"), links, strict=True):
         text = "".join(f"{command}\n" for command in commands)
         image.add(f"/etc/links_{side}", text.encode())
-    image.add("/etc/drop_hook", drop_rules("receiver", ADDRESSES[1]).encode())
+    image.add("/etc/drop_hook", drop_rules("receiver", f"ip daddr {ADDRESSES[1]}").encode())
     return image
 
 
