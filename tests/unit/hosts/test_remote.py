@@ -114,7 +114,7 @@ def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
         # a run that was killed in the midst of a line, and has not heard all answers
         with socket.socket(fileno=os.dup(stream)) as line:
             start = messages.request("hold", number=1, what="start", fields={"launch": WRAPPED})
-            for message in ({"op": "open", "id": 1}, {"id": 2, **start}):
+            for message in ({"id": 1, **messages.request("open")}, {"id": 2, **start}):
                 line.sendall(messages.as_line(message))
             line.sendall(b'{"op":"run","id":3,"with":{"words":["/bin/tr')
         with RemoteHost(os.dup(stream), "it", PATIENCE_S) as host:

@@ -18,14 +18,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from copycost.errors import CopycostError, HostError
-from copycost.hosts.local import LocalHost
+from copycost.hosts.local import About, LocalHost
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target
@@ -39,34 +39,77 @@ SILENT = 93
 _POLL_GRAIN_NS = 1_000_000
 
 
-class Service:
-    """What one session asked for, until it is over; the main thread's, apart from `kill`.
+class Agent:
+    """Everything that one stream leads to.
 
-    `tell` sends news. Programs that are brought here are kept in a folder. The bell is a descriptor
-    that becomes readable when a request has come in, or the stream has ended.
+    Programs that are brought here are kept in a folder, by their digest. After `silence_s` without
+    a word the stream is taken for broken; None waits for ever.
     """
 
     def __init__(
-        self, host: LocalHost, tell: Callable[[Message], None], folder: Path, bell: int
+        self, stream_in: int, stream_out: int, folder: Path, silence_s: float | None
     ) -> None:
-        self._host = host
-        self._tell = tell
+        self._host = LocalHost()
+        self._stream_in, self._stream_out = stream_in, stream_out
         self._folder = folder
-        self._bell = bell
-        # requests that are done at their times, and the answers to those that have been
+        self._silence_s = silence_s
+        self._is_silent = False
+        self._sending = threading.Lock()  # messages of both threads go out in one piece
+        # filled by the reading thread, and by signals whenever they come; None ends us
+        self._inbox: deque[Message | None] = deque()
+        # readable when something has come in there
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._begin_session()
+
+    def _begin_session(self) -> None:
+        # requests that are done at their times, and their answers
         self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
         self._answers: list[Message] = []
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {
-            messages.HOST: host,
-            messages.FILES: host.files,
+            messages.HOST: self._host,
+            messages.FILES: self._host.files,
         }
         self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
-        # programs whose end has not been told, and those of which lines may come in
-        self._running: dict[int, LocalProgram] = {}
-        self._talking: set[int] = set()
+        self._running: dict[int, LocalProgram] = {}  # programs whose end has not been told
 
-    def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
+    def _end_session(self) -> None:
+        """End all that was started and give everything back."""
+        for program in self._programs():
+            program.hang_up()
+        for number in reversed([*self._blocks]):
+            with suppress(CopycostError):  # nobody is there to hear of it
+                self._do_give_back(number)
+
+    def _programs(self) -> list[LocalProgram]:
+        return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
+
+    def serve(self) -> int:
+        """Serve until the stream ends, or somebody asks us to end; return our exit code."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._note(None))
+        # what is to be done at the edges of a window does not wait for those that are measured
+        self._host.prioritise([os.getpid()])
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            while True:
+                self._wait_for_news()
+                with suppress(BlockingIOError):
+                    os.eventfd_read(self._bell)
+                for _ in range(len(self._inbox)):
+                    message = self._inbox.popleft()
+                    if message is None:
+                        return SILENT if self._is_silent else 0
+                    if message["op"] == messages.AT_EDGES:
+                        self._plan(message["id"], **message["with"])
+                        continue
+                    answer = messages.answer_of(self._do, message)
+                    if "id" in message:
+                        self._send({"id": message["id"], **answer})
+        finally:
+            self._end_session()
+
+    def _do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         """Do what a request asks, and return the answer, or raise what it ran into.
 
         What is more than a call has a method here: ``hold``, say, is ``_do_hold``.
@@ -77,7 +120,7 @@ class Service:
             raise HostError(f"the agent knows no request {op!r}; send it anew")
         return serve(**fields)
 
-    def plan(self, number: int, edges_ns: Sequence[int], requests: Sequence[Message]) -> None:
+    def _plan(self, number: int, edges_ns: Sequence[int], requests: Sequence[Message]) -> None:
         """Have requests done by themselves at the edges of a window [ns, CLOCK_MONOTONIC]."""
         answers: list[Message] = []
         # what was planned first begins first and ends last
@@ -87,7 +130,7 @@ class Service:
 
     def _do_at(self, at_ns: int, request: Message, answers: list[Message]) -> None:
         time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
-        answers.append(messages.answer_of(self.do, request))
+        answers.append(messages.answer_of(self._do, request))
 
     def _do_what_is_due(self) -> int | None:
         """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
@@ -95,59 +138,46 @@ class Service:
         if left_ns is not None:
             return int(left_ns) // _POLL_GRAIN_NS
         while self._answers:  # nothing travels before the last edge
-            self._tell(self._answers.pop())
+            self._send(self._answers.pop())
         return None
 
-    def wait_for_news(self) -> None:
+    def _wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
-        left_ms = self._do_what_is_due()
         while True:
-            running = {program.ended_fd: at for at, program in self._running.items()}
-            talking = {self._running[at].control_fd: at for at in self._talking}
-            talking.pop(-1, None)  # one that was hung up
-            poll = select.poll()
-            for fd in (self._bell, *talking, *running):
-                poll.register(fd, select.POLLIN | select.POLLRDHUP)
-            events = dict(poll.poll(left_ms))
-            for fd in events.keys() & talking:  # before the news that a program has ended
-                hung_up = events[fd] & (select.POLLHUP | select.POLLRDHUP)
-                if not self._tell_lines(talking[fd]) and hung_up:
-                    self._talking.discard(talking[fd])
-            for fd in events.keys() & running:
-                self._tell_end(running[fd])
             left_ms = self._do_what_is_due()
+            poll = select.poll()
+            poll.register(self._bell, select.POLLIN)
+            for program in self._running.values():
+                poll.register(program.ended_fd, select.POLLIN)
+                if program.control_fd >= 0:
+                    poll.register(program.control_fd, select.POLLIN)
+            events = dict(poll.poll(left_ms))
+            for number, program in [*self._running.items()]:
+                if program.control_fd in events or program.ended_fd in events:
+                    self._tell_news(number, program, events.get(program.control_fd, 0))
             if self._bell in events:
                 return
 
-    def _tell_lines(self, number: int) -> bool:
-        """Tell what a program has said; return whether there was a whole line."""
-        lines = list(iter(self._running[number].read_line, None))
+    def _tell_news(self, number: int, program: LocalProgram, event: int) -> None:
+        """Tell what a program has said, and its end after that."""
+        code = program.exit_code
+        lines = list(iter(program.read_line, None))
         if lines:
-            self._tell({"event": "lines", "of": number, "lines": lines})
-        return bool(lines)
-
-    def _tell_end(self, number: int) -> None:
-        while number in self._talking and self._tell_lines(number):
-            pass
-        self._talking.discard(number)
-        code = self._running.pop(number).exit_code
-        self._tell({"event": "ended", "of": number, "code": code})
-
-    def close(self) -> None:
-        """End all that was started and give everything back."""
-        for program in self._programs():
+            self._send({"event": "lines", "of": number, "lines": lines})
+        elif event & select.POLLHUP:
             program.hang_up()
-        for number in reversed([*self._blocks]):
-            with suppress(CopycostError):  # nobody is there to hear of it
-                self._do_give_back(number)
+        if code is not None:
+            del self._running[number]
+            self._send({"event": "ended", "of": number, "code": code})
 
-    def kill(self) -> None:
-        """Kill all programs, while the main thread is busy with something else."""
-        for program in self._programs():
-            program.kill()
+    def _do_open(self) -> About:
+        """Begin a session; what an earlier one left is over."""
+        self._do_end_session()
+        return self._host.about
 
-    def _programs(self) -> list[LocalProgram]:
-        return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
+    def _do_end_session(self) -> None:
+        self._end_session()
+        self._begin_session()
 
     def _do_hold(self, number: int, what: str, fields: dict[str, Any]) -> object:
         """Keep what a method of the host returns, or its block gives; return what is told of it."""
@@ -162,14 +192,11 @@ class Service:
         if isinstance(held, LocalProgram):
             block.callback(held.end)
             self._running[number] = held
-            if held.launch.control:
-                self._talking.add(number)
             return held.pid
         return held if is_dataclass(held) else None
 
     def _do_give_back(self, number: int) -> None:
         del self._things[number]
-        self._talking.discard(number)
         self._running.pop(number, None)
         self._blocks.pop(number).close()
 
@@ -195,63 +222,6 @@ class Service:
             raise
         return str(path)
 
-
-class Agent:
-    """Everything that one stream leads to.
-
-    Programs that are brought here are kept in a folder, by their digest. After `silence_s` without
-    a word the stream is taken for broken; None waits for ever.
-    """
-
-    def __init__(
-        self, stream_in: int, stream_out: int, programs: Path, silence_s: float | None
-    ) -> None:
-        self._host = LocalHost()
-        self._stream_in, self._stream_out = stream_in, stream_out
-        self._programs = programs
-        self._silence_s = silence_s
-        self._is_silent = False
-        self._sending = threading.Lock()  # messages of both threads go out in one piece
-        # filled by the reading thread, and by signals whenever they come; None ends us
-        self._inbox: deque[Message | None] = deque()
-        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._service = self._new_service()
-
-    def serve(self) -> int:
-        """Serve until the stream ends, or somebody asks us to end; return our exit code."""
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._note(None))
-        # what is to be done at the edges of a window does not wait for those that are measured
-        self._host.prioritise([os.getpid()])
-        threading.Thread(target=self._read, daemon=True).start()
-        try:
-            while True:
-                self._service.wait_for_news()
-                with suppress(BlockingIOError):
-                    os.eventfd_read(self._bell)
-                for _ in range(len(self._inbox)):
-                    message = self._inbox.popleft()
-                    if message is None:
-                        return SILENT if self._is_silent else 0
-                    if message["op"] == messages.AT_EDGES:
-                        self._service.plan(message["id"], **message["with"])
-                        continue
-                    answer = messages.answer_of(self._result_of, message)
-                    if "id" in message:
-                        self._send({"id": message["id"], **answer})
-        finally:
-            self._service.close()
-
-    def _new_service(self) -> Service:
-        return Service(self._host, self._send, self._programs, self._bell)
-
-    def _result_of(self, message: Message) -> Any:  # noqa: ANN401 - JSON
-        if message["op"] not in (messages.OPEN, messages.END):
-            return self._service.do(message)
-        self._service.close()
-        self._service = self._new_service()
-        return self._host.about if message["op"] == messages.OPEN else None
-
     def _send(self, message: Message) -> None:
         """Send a message; that nobody is there any more is noticed where we read."""
         rest = memoryview(messages.as_line(message))
@@ -276,7 +246,8 @@ class Agent:
                     self._take(line)
         self._note(None)
         time.sleep(_LONGEST_GOODBYE_S)
-        self._service.kill()
+        for program in self._programs():
+            program.kill()
         os.killpg(0, signal.SIGKILL)
 
     def _take(self, line: bytes) -> None:

@@ -76,7 +76,7 @@ def as_line(message: Mapping[str, Any]) -> bytes:
 
 def end_line() -> bytes:
     """Return what ends a session whose owner is gone; it may stand within a line that was cut."""
-    return b"\n" + as_line({"op": END})
+    return b"\n" + as_line(request(END))
 
 
 def message_of(line: bytes) -> Message:
