@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from unit.conftest import HostTree
 
-from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.cpu import read_cpu, virtualisation
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel, read_memory, read_net
@@ -58,6 +58,19 @@ def firmware_of(root: Path, **firmware: str) -> HostFiles:
     for name, text in firmware.items():
         (folder / name).write_text(text + "\n")
     return HostFiles(root)
+
+
+def test_a_guest_is_named_by_its_firmware(tmp_path: Path) -> None:
+    folder = tmp_path / "sys/class/dmi/id"
+    folder.mkdir(parents=True)
+    (folder / "sys_vendor").write_text("QEMU\n")
+    (folder / "product_name").write_text("KVM Virtual Machine\n")
+    for machine, flags, name in (
+        ("x86_64", "flags\t\t: fpu hypervisor avx2\n", "kvm"),
+        ("x86_64", "flags\t\t: fpu avx2\n", "none"),  # as in a cloud
+        ("aarch64", "", "kvm"),
+    ):
+        assert virtualisation(HostFiles(tmp_path), machine, flags) == name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import qemu
-from copycost.hosts.guest.image import Archive, GuestImage
+from copycost.hosts.guest.image import GuestImage
 from copycost.hosts.guest.qemu import GuestSpec, RunningGuest, find_qemu, require_plugins
 from copycost.hosts.local import LocalHost
 
@@ -61,16 +61,6 @@ def test_where_there_is_no_qemu_a_sentence_says_why(monkeypatch: pytest.MonkeyPa
 def test_a_qemu_without_plugins_is_refused(version: str, options: str, reason: str) -> None:
     with pytest.raises(Unavailable, match=reason):
         require_plugins(f"{version}\n{options}")
-
-
-def test_the_order_in_which_files_were_added_leaves_no_trace(tmp_path: Path) -> None:
-    files = [("/a", b"1"), ("/b/c", b"2")]
-    for name, order in (("one", files), ("other", files[::-1])):
-        archive = Archive()
-        for path, content in order:
-            archive.add(path, content)
-        archive.write(tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 @pytest.fixture

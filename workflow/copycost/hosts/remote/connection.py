@@ -46,7 +46,7 @@ class Connection:
     """
 
     def __init__(
-        self, stream: int, name: str, patience_s: float, keep_alive_s: float | None
+        self, stream: int, name: str, patience_s: float, keep_alive_s: float
     ) -> None:
         self.name = name
         self.lost: str | None = None
@@ -55,7 +55,6 @@ class Connection:
         self._line.settimeout(patience_s)  # so that a stream which is stuck is noticed
         self._patience_s = patience_s
         self._keep_alive_s = keep_alive_s
-        self._spoke_s = time.monotonic()
         self._is_lost = threading.Event()
         self._losing, self._writing = threading.Lock(), threading.Lock()
         self._questions: dict[int, Answer] = {}
@@ -141,7 +140,6 @@ class Connection:
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         with self._writing:
-            self._spoke_s = time.monotonic()
             try:
                 while rest and self.lost is None:
                     rest = rest[self._line.send(rest) :]
@@ -156,10 +154,16 @@ class Connection:
     def _read(self) -> None:
         """Hand on what comes, until the stream ends; in a thread of its own."""
         fd, held = self._line.fileno(), b""
+        speak_s = time.monotonic() + self._keep_alive_s
         while True:
-            ready, _, _ = select.select([fd, self._stop], [], [], self._keep_alive_s_left())
+            left_s = max(0.0, speak_s - time.monotonic())
+            ready, _, _ = select.select([fd, self._stop], [], [], left_s)
             if self._stop in ready:
                 return
+            if time.monotonic() >= speak_s:  # the agent hears that we are there
+                speak_s += self._keep_alive_s
+                with suppress(ConnectionLost):
+                    self._write(b"\n")
             if not ready:
                 continue
             try:
@@ -178,15 +182,6 @@ class Connection:
                 except NotAMessage as error:
                     if self._opened:  # else a login shell says it
                         return self._lose(f"brings {error}")
-
-    def _keep_alive_s_left(self) -> float | None:
-        """Let the agent know that we are there, if it is time; return when it is again [s]."""
-        if self._keep_alive_s is None:
-            return None
-        if time.monotonic() >= self._spoke_s + self._keep_alive_s:
-            with suppress(ConnectionLost):
-                self._write(b"\n")
-        return max(0.0, self._spoke_s + self._keep_alive_s - time.monotonic())
 
     def _take(self, message: Message, at_ns: int) -> None:
         """Hand a message on; what comes before the session is opened is of an earlier one."""

@@ -25,6 +25,7 @@ from copycost.hosts.remote.messages import request
 from copycost.hosts.window_edges import ClockReading
 
 _PINGS = 10
+_NEVER_S = 1e6
 # how often who waits for a lock there looks whether anybody still waits for it here
 _LOOK_S = 0.2
 # longer than an answer takes over a slow link, shorter than a user wonders
@@ -35,8 +36,7 @@ class RemoteHost:
     """A host that an agent serves; see `copycost.hosts.host`.
 
     The descriptor of the stream is ours from now on. Its agent may take `patience_s` for an
-    answer, and we say something every `keep_alive_s`; None leaves that. ConnectionLost if no agent
-    answers.
+    answer, and we say something every `keep_alive_s`. ConnectionLost if no agent answers.
     """
 
     _of = messages.HOST
@@ -48,7 +48,7 @@ class RemoteHost:
         patience_s: float = PATIENCE_S,
         *,
         kind: MachineKind = "ssh",
-        keep_alive_s: float | None = None,
+        keep_alive_s: float = _NEVER_S,
     ) -> None:
         self.name = name
         self.machine = self
