@@ -45,9 +45,7 @@ class Connection:
     and errors are those of `RemoteHost`.
     """
 
-    def __init__(
-        self, stream: int, name: str, patience_s: float, keep_alive_s: float
-    ) -> None:
+    def __init__(self, stream: int, name: str, patience_s: float, keep_alive_s: float) -> None:
         self.name = name
         self.lost: str | None = None
         self.listeners: dict[int, Callable[[Message], None]] = {}

@@ -56,7 +56,6 @@ class RemoteHost:
         self._connection = Connection(stream, name, patience_s, keep_alive_s)
         self.about = self._connection.introduction
         self.files = calls.RemoteFiles(_connection=self._connection)
-        self._brought: dict[str, str] = {}  # paths there by digests
         try:
             self.resync()
         except HostError:
@@ -114,14 +113,12 @@ class RemoteHost:
                 "install the C library for static linking here (with gcc's libc6-dev on Debian), or"
                 " run copycost from a machine whose C library is no newer than that",
             )
-        if digest not in self._brought:
-            bring = partial(self._connection.ask, "bring", digest=digest, name=program.name)
-            try:
-                path = bring(data=None) or bring(data=program.read_bytes())
-            except OSError as error:
-                raise self.cannot_keep(program, error) from error
-            self._brought[digest] = path
-        return self._brought[digest]
+        bring = partial(self._connection.ask, "bring", digest=digest, name=program.name)
+        try:
+            path: str = bring(data=None) or bring(data=program.read_bytes())
+        except OSError as error:
+            raise self.cannot_keep(program, error) from error
+        return path
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""

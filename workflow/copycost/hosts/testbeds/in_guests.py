@@ -15,11 +15,9 @@ from copycost.hosts.guest.network import ADDRESSES, BRIDGE, DEVICE
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Namespace, NamespaceHost
-from copycost.hosts.testbeds.links import End, mtu_at
-from copycost.hosts.testbeds.on_host import page_segment_mtu_bytes
+from copycost.hosts.testbeds.links import End, mtu_at, stream_mtu_bytes
 from copycost.hosts.testbeds.testbed import Guest, Testbed
 
-USUAL_MTU_BYTES = 1500
 _ENDS = {"vm_loopback": ("a", "a"), "vm_pair": ("a", "b"), "vm_host": ("a", BRIDGE)}
 _MADE = "./run makes results/guest.json where config.yaml lists a testbed in guests"
 
@@ -45,7 +43,7 @@ def build(
             known = {name: End(host, ADDRESSES[name], DEVICE) for name, host in hosts.items()}
             known[BRIDGE] = End(switch, ADDRESSES[BRIDGE], BRIDGE)
             sender, receiver = (known[name] for name in names)
-            mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else USUAL_MTU_BYTES
+            mtu_bytes = stream_mtu_bytes(machine, page_segments=page_segments)
             for end in (sender, receiver):
                 _set_mtu(end, mtu_bytes)
         else:

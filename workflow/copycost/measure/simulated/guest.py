@@ -83,7 +83,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     image.add_program(orchestrator, "/usr/bin/simulated_cell")
     for library in {path for program in programs for path in libraries_of(program)}:
         image.add_copy(Path(library))
-    links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES, static_neighbours=True)
+    links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES)
     for side, commands in zip(("sender", "receiver"), links, strict=True):
         text = "".join(f"{command}\n" for command in commands)
         image.add(f"/etc/links_{side}", text.encode())
