@@ -12,9 +12,9 @@ import select
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -59,8 +59,6 @@ class Launch:
     cpus: frozenset[int] | None = None  # CPUs that it may run on; None leaves that to the program
     # whether it gets a signal when its starter ends; else it has to notice by its control line
     dies_with_us: bool = False
-    # what its environment has besides ours
-    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Talking:
@@ -135,7 +133,7 @@ class LocalProgram(Talking):
                 pass_fds=(*used, *inherited),
                 process_group=0,
                 preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
-                env={**os.environ, "LC_ALL": "C", **launch.environment},
+                env={**os.environ, "LC_ALL": "C"},
             )
         except OSError as error:
             self._close_all()
@@ -215,10 +213,6 @@ class LocalProgram(Talking):
 
     def child_pid(self) -> int:
         """Return the process that it runs as a wrapper; HostError if there is none any more."""
-        with suppress(OSError):  # a kernel may be built without (CONFIG_PROC_CHILDREN)
-            children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-            if children:
-                return int(children[0])
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # many a process ends before we look at it
                 if parent_of(int(entry.name)) == self.pid:

@@ -16,7 +16,7 @@ _AGENT = "copycost.hosts.remote.agent"
 _IMPORT = f"""\
 import sys
 sys.path.insert(0, sys.argv[1])
-import encodings.ascii, encodings.idna, encodings.latin_1, traceback
+import encodings.ascii, encodings.idna, encodings.latin_1, runpy, traceback
 import {_AGENT}
 print(*(one.__file__ for one in sys.modules.values() if getattr(one, "__file__", None)), sep="\\n")
 """

@@ -1,7 +1,9 @@
 """What is asked of an agent: each method here has the agent call the one of that name there."""
 
 import inspect
+import os
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -121,8 +123,8 @@ class RemoteProgram(Talking):
         self._connection = connection
         self._of = connection.new_number()
         self._code: Future[int] = Future()
-        # what the connection's thread hears is said, and its end is that of the second one
-        self._ended, self._until_end = socket.socketpair()
+        self.ended_fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._closing = threading.Lock()
         if launch.control:
             self._control, self._heard = socket.socketpair()
             self._control.setblocking(False)
@@ -145,12 +147,9 @@ class RemoteProgram(Talking):
                 self._code.set_result(news["code"])
             else:
                 self._code.set_exception(self._connection.loss())
-            self._until_end.close()
-
-    @property
-    def ended_fd(self) -> int:
-        """A descriptor that is readable when it has ended."""
-        return self._ended.fileno()
+            with self._closing:
+                if self.ended_fd >= 0:
+                    os.eventfd_write(self.ended_fd, 1)
 
     say = told(LocalProgram.say)
     write_pipe = told(LocalProgram.write_pipe)
@@ -205,5 +204,6 @@ class RemoteProgram(Talking):
     def _close(self) -> None:
         self._connection.listeners.pop(self._of, None)
         self.hang_up()
-        self._ended.close()
-        self._until_end.close()
+        with self._closing:
+            os.close(self.ended_fd)
+            self.ended_fd = -1
