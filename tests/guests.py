@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
+from copycost.hosts.guest import host
 from copycost.hosts.guest.image import CONSOLE_DRIVERS, GuestImage
 from copycost.hosts.guest.kernel import AUTO, Kernel, find_kernel
 from copycost.hosts.guest.qemu import find_qemu
-from copycost.hosts.remote import daemon
 
 DRIVERS = (*CONSOLE_DRIVERS, "virtio_net")
 
@@ -67,6 +67,6 @@ def run_of_our_own() -> Iterator[None]:
         os.close(fd)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(daemon, "waiting_process", os.getpid)
-        patch.setattr(daemon, "watched_parents", ourselves)
+        patch.setattr(host, "waiting_process", os.getpid)
+        patch.setattr(host, "watched_parents", ourselves)
         yield

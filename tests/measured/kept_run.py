@@ -1,6 +1,6 @@
 """A run in small: ``python kept_run.py TARGET OPTION...``; each line on its input is a repetition.
 
-A repetition is a process of its own, which borrows the agent there, has a program started, says who
+A repetition is a process of its own, which starts an agent there, has a program started, says who
 is who, and waits to be told to end, by a line, or by the end of the run or of the connection.
 """
 
@@ -11,13 +11,13 @@ import sys
 from copycost.hosts.processes import watched_parents
 from copycost.hosts.program import Launch
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.host import kept_host
+from copycost.hosts.ssh.host import reached
 
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 
 
 def repetition(target: SshTarget, told_fd: int) -> None:
-    with kept_host(target) as host, watched_parents() as parents:
+    with reached(target) as host, watched_parents() as parents:
         program = host.start(SLEEP)
         agent = host.run(["sh", "-c", "echo $PPID"]).stdout.strip()
         print(os.getpid(), agent, flush=True)

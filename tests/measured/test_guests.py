@@ -17,12 +17,18 @@ import pytest
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
-from copycost.hosts.guest.host import GuestFailed, GuestHost, Lease, borrowed, hosts_in, log_of
+from copycost.hosts.guest.host import (
+    GuestFailed,
+    GuestHost,
+    ask_daemon,
+    borrowed,
+    connected,
+    log_of,
+)
 from copycost.hosts.guest.image import Archive, agent_image
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.processes import parent_of
 from copycost.hosts.program import Launch
-from copycost.hosts.remote.daemon import ask_daemon, connected
 
 pytestmark = [pytest.mark.usefixtures("our_daemon"), pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -37,27 +43,27 @@ def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
 
 
 @contextmanager
-def one_guest(spec: GuestSpec) -> Iterator[tuple[Lease, GuestHost]]:
-    with borrowed(spec, ["a"], network=False) as lease, hosts_in(lease) as (host,):
-        yield lease, host
+def one_guest(spec: GuestSpec) -> Iterator[GuestHost]:
+    with borrowed(spec, ["a"], network=False) as lease:
+        yield lease.hosts[0]
 
 
 def test_a_guest_is_booted_once_and_what_one_left_in_it_is_ended(spec: GuestSpec) -> None:
-    with one_guest(spec) as (first, host):
-        assert host.run(["uname", "-r"]).stdout.strip() == guests.kernel().release
-        left = host.start(Launch(("sleep", "99"), "sleep"))
-    with one_guest(spec) as (second, host):
-        assert second.guests[0].pid == first.guests[0].pid
-        assert host.files.text(f"proc/{left.pid}/comm") != "sleep"
+    with one_guest(spec) as first:
+        assert first.run(["uname", "-r"]).stdout.strip() == guests.kernel().release
+        left = first.start(Launch(("sleep", "99"), "sleep"))
+    with one_guest(spec) as second:
+        assert second.pid == first.pid
+        assert second.files.text(f"proc/{left.pid}/comm") != "sleep"
 
 
 def test_a_line_that_was_cut_within_a_message_serves_the_next_one(spec: GuestSpec) -> None:
-    with borrowed(spec, ["a"], network=False) as first:
-        os.write(first.guests[0].line, b'{"op": "run", "id": 7, "wor')
-        os.close(first.guests[0].line)
-    with one_guest(spec) as (second, host):
-        assert second.guests[0].pid == first.guests[0].pid
-        assert host.run(["uname"]).stdout == "Linux\n"
+    with one_guest(spec) as first:
+        first._connection._write(b'{"op": "run", "id": 7, "wor')
+        first._connection._lose("was given up by the test")
+    with one_guest(spec) as second:
+        assert second.pid == first.pid
+        assert second.run(["uname"]).stdout == "Linux\n"
 
 
 def test_a_full_disk_is_told_with_what_helps(spec: GuestSpec, tmp_path: Path) -> None:
@@ -67,26 +73,26 @@ def test_a_full_disk_is_told_with_what_helps(spec: GuestSpec, tmp_path: Path) ->
     full: list[int] = []
 
     def fill() -> None:
-        with one_guest(spec) as (lease, host):
-            full.append(lease.guests[0].pid)
+        with one_guest(spec) as host:
+            full.append(host.pid)
             host.run(["sh", "-c", "busybox dd if=/dev/zero of=/tmp/much bs=64k"], timeout_s=60)
             host.path_of(program)
 
     with pytest.raises(GuestFailed, match="No space left on device") as failed:
         fill()
     assert "virtual.memory_mib" in failed.value.remedy
-    with one_guest(spec) as (fresh, host):
-        assert fresh.guests[0].pid not in full
-        assert host.path_of(program)
+    with one_guest(spec) as fresh:
+        assert fresh.pid not in full
+        assert fresh.path_of(program)
 
 
 def test_an_agent_that_hangs_costs_its_guest(spec: GuestSpec) -> None:
-    with one_guest(spec) as (hung, host):
-        host.start(Launch(("sh", "-c", "sleep 0.2; kill -STOP $PPID"), "sh"))
+    with one_guest(spec) as hung:
+        hung.start(Launch(("sh", "-c", "sleep 0.2; kill -STOP $PPID"), "sh"))
         time.sleep(0.5)
-        host._connection._lose("was given up by the test")  # it would wait for an answer
-    with one_guest(spec) as (fresh, _):
-        assert fresh.guests[0].pid != hung.guests[0].pid
+        hung._connection._lose("was given up by the test")  # it would wait for an answer
+    with one_guest(spec) as fresh:
+        assert fresh.pid != hung.pid
 
 
 @pytest.mark.parametrize(
@@ -98,11 +104,11 @@ def test_a_guest_that_ends_is_told_with_its_last_words(
 ) -> None:
 
     def end_it() -> None:
-        with one_guest(spec) as (lease, host):
+        with one_guest(spec) as host:
             if what == "sysrq":
                 host.start(Launch(("sh", "-c", "echo c >/proc/sysrq-trigger"), "sh"))
             else:
-                os.kill(lease.guests[0].pid, signal.SIGKILL)
+                os.kill(host.pid, signal.SIGKILL)
             host.run(["sleep", "9"], timeout_s=20)
 
     with pytest.raises(GuestFailed, match=said) as failed:
@@ -141,9 +147,8 @@ def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec) -> None:
 
 def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
-    client = connected("copycost.hosts.guest.guest_pool", 60.0, log)
-    with client, pytest.raises(HostError, match="a fault of its own: KeyError"):
-        ask_daemon(client, {"op": "lend"})
+    with connected(log) as client, pytest.raises(HostError, match="daemon has ended"):
+        ask_daemon(client, {"spec": None})
     # the module's daemon, if it runs, has its log next to what its guests are made of
     logs = [one for one in (log, log_of(spec)) if one.is_file()]
     assert guests.comes_true(
@@ -152,20 +157,17 @@ def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Pat
 
 
 REPETITION = """
-import json, sys, time
-from copycost.hosts.guest.host import borrowed
+import json, sys
+from copycost.hosts.guest.host import GuestFailed, borrowed
 from copycost.hosts.guest.qemu import GuestSpec
-from copycost.hosts.processes import parent_of
-from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.errors import Unavailable
 try:
     with borrowed(GuestSpec(**json.loads(sys.argv[1])), sys.argv[2:]) as lease:
-        pids = [guest.pid for guest in lease.guests]
-        print(json.dumps(pids), flush=True)
+        print(json.dumps([host.pid for host in lease.hosts]), flush=True)
         sys.stdin.read()
-        print(json.dumps([lease.why_ended(guest.name) for guest in lease.guests]), flush=True)
-except Unavailable as missing:
-    print(json.dumps(missing.reason), flush=True)
+        lease.hosts[0].run(["true"])
+except (GuestFailed, Unavailable) as error:
+    print(json.dumps(error.reason), flush=True)
 """
 RUN = (
     f"import subprocess, sys; subprocess.run([sys.executable, '-c', {REPETITION!r}, *sys.argv[1:]])"

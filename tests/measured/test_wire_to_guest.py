@@ -18,7 +18,7 @@ from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Peer
-from copycost.hosts.guest.host import borrowed, hosts_in
+from copycost.hosts.guest.host import borrowed
 from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.network import ADDRESSES
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
@@ -83,7 +83,8 @@ def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
     spec = GuestSpec(find_qemu(), kernel, initrd, "tcg", 1, 384 << 20, "virtio", False, True)
     options = ("-F", "none", "-i", str(tmp_path / "key"), "-o", "IdentitiesOnly=yes")
     unknown = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
-    with borrowed(spec, ["a"]) as lease, hosts_in(lease) as (guest,):
+    with borrowed(spec, ["a"]) as lease:
+        (guest,) = lease.hosts
         here = NamespaceHost(LocalHost(), Namespace(lease.network_fd), "the guest's network")
         await_listening(
             guest.start(Launch((str(SSHD), "-D", "-e", "-f", "/etc/ssh/sshd_config"), str(SSHD)))

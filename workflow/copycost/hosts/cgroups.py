@@ -6,13 +6,11 @@ at the end of the block; or, if we are killed within it, by a watcher. No other 
 Source: Documentation/scheduler/sched-bwc.rst, Documentation/admin-guide/cgroup-v2.rst, cgroups(7).
 """
 
-import errno
 import os
 import secrets
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,19 +22,21 @@ from copycost.hosts.parsing import Counters, parser_of
 # is even within a window
 PERIOD_US = 10_000
 _LEAST_QUOTA_US = 1_000
-_REMOVE_TIMEOUT_S = 2.0
 _CPULIMIT = "set cpu_budget.limiters to [cpulimit]"
-# what a group whose maker is gone needs; $1 is its folder. Standard input ends when the maker does.
+# Removes a group, $1, when its maker says where those that are still in it go; or when standard
+# input ends, as the maker was killed: then they are killed too.
 _WATCHER = """
-trap '' HUP INT TERM
-while read -r _; do :; done
+trap '' HUP INT PIPE TERM
+read -r above || above=/proc
 tries=0
-while [ -d "$1" ] && [ "$tries" -lt 100 ]; do
-    while read -r pid; do kill -KILL "$pid"; done < "$1/cgroup.procs"
-    rmdir "$1" && break
+until [ ! -d "$1" ] || rmdir "$1" || [ "$tries" -ge 100 ]; do
+    while read -r pid; do
+        echo "$pid" >"$above/cgroup.procs" || [ "$above" != /proc ] || kill -KILL "$pid"
+    done <"$1/cgroup.procs"
     tries=$((tries + 1))
-    sleep 0.05
-done 2>/dev/null
+    sleep 0.02
+done
+[ ! -d "$1" ]
 """
 
 
@@ -168,15 +168,22 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
         ["/bin/sh", "-c", _WATCHER, "copycost-watcher", str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
-    ):
+    ) as watcher:
         try:
             if limit_percent is not None:
                 _set_quota(hierarchy.version, path, limit_percent)
             yield CpuGroup(hierarchy.version, path)
         finally:
-            _remove(path, hierarchy.parent)
+            _, said = watcher.communicate(f"{hierarchy.parent}\n")
+    if watcher.returncode != 0:
+        why = said.strip().rpartition(": ")[2]
+        raise HostError(
+            f"{path}: the control group cannot be removed ({why}); stop what runs in it and remove"
+            " it with rmdir"
+        )
 
 
 def _set_quota(version: int, path: Path, limit_percent: float) -> None:
@@ -193,25 +200,3 @@ def _set_quota(version: int, path: Path, limit_percent: float) -> None:
             f" ({error.strerror})",
             "look whether a group above has less CPU, as containers often have",
         ) from error
-
-
-def _remove(path: Path, parent: Path) -> None:
-    """Remove a group; whoever is still in it goes back to where it came from."""
-    deadline_s = time.monotonic() + _REMOVE_TIMEOUT_S
-    while path.exists():
-        with suppress(OSError):
-            for pid in (path / "cgroup.procs").read_text().split():
-                with suppress(OSError):
-                    (parent / "cgroup.procs").write_text(pid)
-        try:
-            path.rmdir()
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            # a process that has just ended may be counted for a moment yet
-            if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
-                raise HostError(
-                    f"{path}: the control group cannot be removed ({error.strerror}); stop what"
-                    " runs in it and remove it with rmdir"
-                ) from error
-            time.sleep(0.01)

@@ -145,17 +145,11 @@ class LocalHost:
             return LocalProgram(launch, self._held_fds)
 
     def run(
-        self,
-        words: Sequence[str],
-        text: str = "",
-        *,
-        timeout_s: float = 10.0,
-        pass_fds: Sequence[int] = (),
+        self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0
     ) -> subprocess.CompletedProcess[str]:
         """Run a short command to its end, with `text` as its standard input.
 
-        On this machine it may inherit `pass_fds`. HostError if it did not end in time, OSError if
-        it cannot be executed.
+        HostError if it did not end in time, OSError if it cannot be executed.
         """
         try:
             with self.inside():
@@ -166,7 +160,6 @@ class LocalHost:
                     text=True,
                     check=False,
                     timeout=timeout_s,
-                    pass_fds=pass_fds,
                     env={**os.environ, "LC_ALL": "C", "PATH": search_path()},
                 )
         except subprocess.TimeoutExpired as error:

@@ -12,9 +12,9 @@ import select
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -59,11 +59,38 @@ class Launch:
     cpus: frozenset[int] | None = None  # CPUs that it may run on; None leaves that to the program
     # whether it gets a signal when its starter ends; else it has to notice by its control line
     dies_with_us: bool = False
-    # what its environment has besides ours
-    environment: Mapping[str, str] = field(default_factory=dict)
 
 
-class LocalProgram:
+class Talking:
+    """What has a control line, or none: `_control` is our end, which never blocks."""
+
+    _control: socket.socket | None = None
+    _received = b""
+
+    @property
+    def control_fd(self) -> int:
+        """A descriptor that is readable when a line has come in; -1 without a control line."""
+        return -1 if self._control is None else self._control.fileno()
+
+    def read_line(self) -> str | None:
+        """Return the next line that has come in on the control line, or None if none has."""
+        if b"\n" not in self._received and self._control is not None:
+            with suppress(BlockingIOError, ConnectionError):
+                self._received += self._control.recv(_READ_BYTES)
+        line, newline, rest = self._received.partition(b"\n")
+        if not newline:
+            return None
+        self._received = rest
+        return line.decode(errors="replace")
+
+    def hang_up(self) -> None:
+        """Close the control line, by which a program is asked to end."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+
+
+class LocalProgram(Talking):
     """A program on this machine; what it prints goes to memory files.
 
     Unlike pipes they never fill up, and unlike files they need no cleaning up. It leads a process
@@ -74,9 +101,7 @@ class LocalProgram:
     def __init__(self, launch: Launch, inherited: Sequence[int] = ()) -> None:
         self.launch = launch
         self.killed = False
-        self._received = b""
         self._memory = {name: os.memfd_create(name) for name in ("stdout", "stderr", *launch.files)}
-        self._control: socket.socket | None = None
         names = {file_word(name): self._memory[name] for name in launch.files}
         self._pipes: dict[str, int] = {}  # by their words
         for name in launch.pipes:
@@ -108,7 +133,7 @@ class LocalProgram:
                 pass_fds=(*used, *inherited),
                 process_group=0,
                 preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
-                env={**os.environ, "LC_ALL": "C", **launch.environment},
+                env={**os.environ, "LC_ALL": "C"},
             )
         except OSError as error:
             self._close_all()
@@ -124,11 +149,6 @@ class LocalProgram:
                 os.close(self._pipes.pop(word))
 
     @property
-    def control_fd(self) -> int:
-        """A descriptor that is readable when a line has come in; -1 without a control line."""
-        return -1 if self._control is None else self._control.fileno()
-
-    @property
     def exit_code(self) -> int | None:
         """Its exit code, negative for a signal; None as long as it runs.
 
@@ -141,29 +161,11 @@ class LocalProgram:
             return None
         return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
 
-    def read_line(self) -> str | None:
-        """Return the next line that has come in on the control line, or None if none has."""
-        line, newline, rest = self._received.partition(b"\n")
-        if not newline and self._control is not None:
-            with suppress(BlockingIOError, ConnectionError):
-                self._received += self._control.recv(4096)
-            line, newline, rest = self._received.partition(b"\n")
-        if not newline:
-            return None
-        self._received = rest
-        return line.decode(errors="replace")
-
     def say(self, line: str) -> None:
         """Send a line on the control line; that it may just have died is noticed elsewhere."""
         if self._control is not None:
             with suppress(ConnectionError):
                 self._control.send(line.encode() + b"\n")
-
-    def hang_up(self) -> None:
-        """Close the control line, by which a program is asked to end."""
-        if self._control is not None:
-            self._control.close()
-            self._control = None
 
     def output(self) -> str:
         """Return its stdout so far."""
@@ -211,10 +213,6 @@ class LocalProgram:
 
     def child_pid(self) -> int:
         """Return the process that it runs as a wrapper; HostError if there is none any more."""
-        with suppress(OSError):  # a kernel may be built without (CONFIG_PROC_CHILDREN)
-            children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-            if children:
-                return int(children[0])
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # many a process ends before we look at it
                 if parent_of(int(entry.name)) == self.pid:

@@ -157,8 +157,8 @@ class _Recording:
             # inlined functions would be looked up in debug data, of which the kernel has none
             *("--no-inline", "--show-lost-events"),
         ]
-        with stream(self.host, command) as lines:
-            return read_samples(lines, "perf script", self.of_thread)
+        with stream(self.host, command) as printed:
+            return read_samples(printed, "perf script", self.of_thread)
 
     def parties(self, sampled: Sampled) -> dict[str, Stacks]:
         """Return the stacks of each party."""

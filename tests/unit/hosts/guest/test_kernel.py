@@ -1,6 +1,5 @@
 """Which kernel a guest gets, and in which order its modules are loaded."""
 
-import fcntl
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest.kernel import alone_with, find_kernel, find_other_kernel, kernel_at
+from copycost.hosts.guest.kernel import find_kernel, find_other_kernel, kernel_at
 
 
 def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:
@@ -41,16 +40,6 @@ def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
         find_kernel(str(tmp_path / "notes.txt"), [], tmp_path)
     with pytest.raises(Unavailable, match="No such file"):
         find_kernel(str(tmp_path / "missing"), [], tmp_path)
-
-
-def test_a_folder_of_packages_is_for_one_job_at_a_time(tmp_path: Path) -> None:
-    folder = tmp_path / "packages"
-    with alone_with(folder), (tmp_path / "packages.lock").open() as another:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        assert list(folder.iterdir()) == []
-    with alone_with(folder):  # it was given back
-        pass
 
 
 def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:

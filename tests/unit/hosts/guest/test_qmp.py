@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.errors import CannotStart, HostError, TookTooLong
+from copycost.errors import HostError, TookTooLong
 from copycost.hosts.guest.qemu import Emulator, running
 from copycost.hosts.program import CONTROL
 
@@ -83,8 +83,3 @@ def test_a_guest_that_does_not_end_is_ended(tmp_path: Path) -> None:
         pytest.raises(TookTooLong, match=r"took too long; .*still here"),
     ):
         qemu.await_stop()
-
-
-def test_no_qemu_is_told() -> None:
-    with pytest.raises(CannotStart, match="/nowhere"), running(["/nowhere"], 1):
-        pass

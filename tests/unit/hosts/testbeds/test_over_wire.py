@@ -51,7 +51,7 @@ def test_two_that_measure_with_each_other_do_not_wait_for_ever(
         turn_there_too(machine, other, [limit], keeps_ours=False, path=theirs),
     ):
         assert crossing.wait(30.0) == 0
-        assert held.wait_s >= 1.0
+        assert held.wait_s >= 0.9
         for path in (ours, theirs):
             attempt = ["flock", "--nonblock", str(path), "true"]
             assert subprocess.run(attempt, check=False).returncode == 1

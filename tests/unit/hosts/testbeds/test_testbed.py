@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from setups import HOST
 
-from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts import local
 from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.testbeds.links import switch_offloads_off
-from copycost.hosts.testbeds.testbed import builder_of, open_testbed
+from copycost.hosts.testbeds.testbed import open_testbed
 
 ROOT = Path(__file__).parents[4]
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -77,7 +76,7 @@ with open_testbed("sink") as testbed:
         arrived = True
     except BlockingIOError:
         arrived = False
-    print(json.dumps({
+    print(json.dumps({"isolation": testbed.isolation,
         "mtu_bytes": testbed.mtu_bytes, "transport": testbed.transport, "arrived": arrived,
         "lost": lost,
         "copied": copied, "counts": [(d.packets, d.payload_bytes)
@@ -102,10 +101,6 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
     return found
 
 
-def test_every_testbed_has_a_module_that_builds_it() -> None:
-    assert all(callable(builder_of(kind)) for kind in TESTBEDS)
-
-
 def test_paths_are_as_their_names_say_and_leave_nothing() -> None:
     found = build("veth")
     assert found["got"] == "hello"
@@ -127,6 +122,7 @@ def test_the_sink_drops_and_counts_everything_and_copies_nothing(before: tuple[s
     if before and os.geteuid() != 0:
         pytest.skip("only root can become another user")
     found = build("sink", *before, script=SINK)
+    assert found["isolation"] == "user_namespace" or not before
     assert found["transport"] == "datagram"
     assert found["mtu_bytes"] == 65535
     assert not found["arrived"]
@@ -137,20 +133,6 @@ def test_the_sink_drops_and_counts_everything_and_copies_nothing(before: tuple[s
         "sent_datagrams": 84, "dropped_datagrams": 76, "lost_before_hook": 7,
         "dropped_packets": 4, "dropped_bytes": 76508,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        pytest.param(NOBODY, marks=pytest.mark.needs_root),
-        ("unshare", "--user", "--map-root-user"),
-    ],
-)
-def test_others_get_the_testbed_in_a_user_namespace(before: tuple[str, ...]) -> None:
-    if subprocess.run([*before, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this user may not make user namespaces")
-    found = build("veth", *before)
-    assert (found["isolation"], found["got"]) == ("user_namespace", "hello")
 
 
 def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

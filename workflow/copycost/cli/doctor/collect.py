@@ -13,7 +13,7 @@ from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel, read_memory, read_net
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.guest.build_image import KVM_LIMIT_S, settle
-from copycost.hosts.guest.host import GuestFailed, borrowed, hosts_in
+from copycost.hosts.guest.host import GuestFailed, borrowed
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
@@ -95,5 +95,5 @@ def collect_guest(
 
 def _described(settled: Mapping[str, Any]) -> dict[str, Any]:
     spec = GuestSpec(**settled["spec"])
-    with borrowed(spec, ["a"], network=False) as lease, hosts_in(lease) as (host,):
-        return collect_host(host=host)
+    with borrowed(spec, ["a"], network=False) as lease:
+        return collect_host(host=lease.hosts[0])

@@ -229,7 +229,7 @@ def what_keeps_out(
         return {**found, "there": refusal}
     came = False
     with stream(there, [*_PYTHON, _LISTEN, theirs, str(port)]) as said, suppress(OSError):
-        if said.readline():
+        if next(said, b""):
             socket.create_connection((theirs, port), _CONNECT_TIMEOUT_S, (ours, 0)).close()
             came = True
     return {**found, "there": None if came else dropped(there, ours, theirs)}

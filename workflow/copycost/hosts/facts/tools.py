@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
@@ -65,23 +64,22 @@ def _other_perf(host: Host) -> Tool | None:
     ``/usr/bin/perf`` is a script there that fails where it finds no build for the very kernel
     release, though a neighbouring build counts just as well.
     """
-    for build in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
+    # as kernel releases are ordered: 6.8.0-9 before -31
+    builds = [
+        (list(map(int, re.findall(r"\d+", str(path)))), path)
+        for path in host.files.glob(_UBUNTU_PERFS)
+    ]
+    for _, build in sorted(builds, reverse=True):
         version = tool_version(host, "perf", f"/{build}")
         if version is not None:
             return Tool(f"/{build}", version)
     return None
 
 
-def _numbers(path: Path) -> list[int]:
-    """Return the numbers in a path, by which kernel releases are ordered: 6.8.0-9 before -31."""
-    return [int(number) for number in re.findall(r"\d+", str(path))]
-
-
 def run_tool(
     command: list[str],
     host: Host,
     text: str = "",
-    pass_fds: tuple[int, ...] = (),
     remedy: str = _VETH_REMEDY,
     what_failed: str | None = None,
 ) -> str:
@@ -90,7 +88,7 @@ def run_tool(
     Unavailable, with the remedy, if it is missing or refuses; HostError if it was killed.
     """
     try:
-        done = host.run(command, text, pass_fds=pass_fds)
+        done = host.run(command, text)
     except FileNotFoundError as error:
         package = _USUAL_PACKAGES.get(command[0], command[0])
         raise Unavailable(

@@ -25,5 +25,5 @@ for port in /sys/class/virtio-ports/*; do
 done
 export PYTHONPATH=/copycost
 echo "copycost: the agent begins"
-exec python3 -SP -m copycost.hosts.remote.agent \
-    --stream "$stream" --programs /tmp/programs
+# a port can be opened once only
+exec python3 -SP -m copycost.hosts.remote.agent --programs /tmp/programs <>"$stream" >&0

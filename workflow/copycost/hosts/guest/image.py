@@ -5,26 +5,23 @@ files and when; and not compressed, since unpacking takes an emulated guest long
 
 Source: Documentation/driver-api/early-userspace/buffer-format.rst, format "newc"; ld.so(8), ldd(1);
 gdb's documentation, "Debugging Information in Separate Files", on where the names of a stripped
-library's functions lie; modulefinder of Python's library, which follows import statements, those
-within functions included.
+library's functions lie.
 """
 
 import importlib.util
 import marshal
 import re
 import stat
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
-from modulefinder import ModuleFinder
 from pathlib import Path, PurePosixPath
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.local import LocalHost
-from copycost.hosts.remote.bundle import agent_modules
+from copycost.hosts.remote.bundle import agent_files, agent_modules
 
 INIT = Path(__file__).with_name("init.sh")
 AGENT = Path(__file__).with_name("agent.sh")
@@ -50,11 +47,6 @@ _SYMBOLS = Path("/usr/lib/debug/.build-id")
 _BUILD_ID = b"".join(number.to_bytes(4, "little") for number in (4, 20, 3)) + b"GNU\0"
 # by which the loader finds libraries in folders that are not its own
 _LOADER_CACHE = "/etc/ld.so.cache"
-
-# what the interpreter imports by itself, and by names that are made up: codecs
-_ALWAYS = ("encodings.ascii", "encodings.idna", "encodings.latin_1", "encodings.utf_8", "io", "os")
-# imported within functions only, for what happens at a terminal or with other programs' files
-_NEVER = ("asyncio", "curses", "distutils", "doctest", "pdb", "pydoc", "ssl", "tkinter", "unittest")
 
 
 class Archive:
@@ -89,30 +81,20 @@ class Archive:
                 self.add_copy(Path(file))
 
     def add_python(self, modules: Iterable[Path]) -> None:
-        """Add the interpreter, and of the standard library what these modules of ours import."""
+        """Add the interpreter, and some modules of the standard library."""
         major, minor, *_ = sys.version_info
         interpreter = Path(sys.base_prefix, "bin", f"python{major}.{minor}")
         if not interpreter.exists():
             interpreter = Path(sys.executable).resolve()
         self.add_program(interpreter)
         self.add_link("/bin/python3", str(interpreter))
-        standard = Path(sysconfig.get_path("stdlib"))
-        places = (Path(__file__).parents[3], standard, standard / "lib-dynload")
-        finder = ModuleFinder([str(place) for place in places], excludes=list(_NEVER))
-        for name in _ALWAYS:
-            finder.import_hook(name)
-        for module in modules:
-            finder.load_file(str(module))
-        for found in finder.modules.values():
-            path = Path(getattr(found, "__file__", None) or "")
-            if not path.is_relative_to(standard):
-                continue  # ours
+        for path in modules:
             if path.suffix == ".py":
                 self.add_module(path)
-            elif path.suffix == ".so":
+            else:
                 self.add_program(path)
         # by this folder the interpreter knows where its library is
-        self.add_folder(str(standard / "lib-dynload"))
+        self.add_folder(f"{sysconfig.get_path('stdlib')}/lib-dynload")
 
     def add_module(self, module: Path, path: str | None = None) -> None:
         """Add a module, where it is here unless said otherwise, and what it is compiled to.
@@ -177,7 +159,7 @@ class GuestImage(Archive):
             self.add_folder(folder)
         self.add("/init", init.read_bytes(), 0o755)
         self.add_copy(find_busybox(), "/bin/busybox")
-        for name in ("sh", "kill", "sleep", "uname", "cat"):
+        for name in ("sh", "kill", "sleep", "uname", "cat", "rmdir"):
             self.add_link(f"/bin/{name}", "busybox")
         modules = kernel.in_loading_order(drivers)
         for name, content in modules.items():
@@ -211,7 +193,7 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
     modules = agent_modules()
     for inside, path in modules.items():
         image.add_module(path, f"/copycost/{inside}")
-    image.add_python(modules.values())
+    image.add_python({*agent_files()} - {*modules.values()})
     # the application copies by functions of the C library, which a profile has to name
     if symbols := symbols_of(Path(sys.executable)):
         image.add_copy(symbols)
@@ -245,12 +227,10 @@ def symbols_of(program: Path) -> Path | None:
 
 def libraries_of(program: Path) -> list[str]:
     """Return the paths of a program's libraries, and of its loader; none for a static one."""
-    done = subprocess.run(
-        ["ldd", str(program)], capture_output=True, text=True, check=False, env={"LC_ALL": "C"}
-    )
-    if missing := _MISSING.findall(done.stdout):
+    said = LocalHost().run(["ldd", str(program)]).stdout
+    if missing := _MISSING.findall(said):
         raise Unavailable(
             f"{program} needs {', '.join(missing)}, which is not here",
             f"install {program.name} again",
         )
-    return _LIBRARY.findall(done.stdout)
+    return _LIBRARY.findall(said)

@@ -105,26 +105,26 @@ def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
     be read, else the distribution's smallest package that has them, unpacked in a folder unless it
     is there already.
     """
-    kernel = _chosen(drivers, folder) if choice == AUTO else kernel_at(Path(choice))
-    kernel.require(drivers)
-    return kernel
-
-
-def _chosen(drivers: Sequence[str], folder: Path) -> Kernel:
-    own = _own_kernel()
-    if own is not None and not (kernel := kernel_at(own, "the host's own")).lacks(drivers):
-        return kernel
-    for package in _package_names():
-        kernel = _unpacked(package, folder / package)
-        if not kernel.lacks(drivers):
-            return kernel
-    if not _package_names():
+    found = None
+    for found in _candidates(folder) if choice == AUTO else [kernel_at(Path(choice))]:
+        if not found.lacks(drivers):
+            return found
+    if found is None or (choice == AUTO and not _package_names()):
         raise Unavailable(
             "the host's own kernel cannot be booted in a guest, and only packages of Debian and"
             " Ubuntu can be fetched",
             _REMEDY,
         )
-    return kernel
+    found.require(drivers)
+    return found
+
+
+def _candidates(folder: Path) -> Iterator[Kernel]:
+    """Yield the kernels that may be chosen here: the host's own, then the smallest package's."""
+    if own := _own_kernel():
+        yield kernel_at(own, "the host's own")
+    for package in _package_names():
+        yield _unpacked(package, folder / package)
 
 
 def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: Path) -> Kernel:

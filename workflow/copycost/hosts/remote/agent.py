@@ -18,15 +18,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from copycost.errors import CopycostError, HostError
-from copycost.hosts.local import LocalHost
-from copycost.hosts.processes import parent_of
+from copycost.hosts.local import About, LocalHost
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target
@@ -34,40 +33,83 @@ from copycost.hosts.remote.messages import Message, NotAMessage, Target
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5
 _READ_BYTES = 1 << 16
-_CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
-# which kernel it is, and which boot of it
-_KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random/boot_id"))
+SILENT = 93
+"""What the agent ends with where the stream was silent for too long."""
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000
 
 
-class Service:
-    """What one session asked for, until it is over; the main thread's, apart from `kill`.
+class Agent:
+    """Everything that one stream leads to.
 
-    `tell` sends news. Programs that are brought here are kept in a folder. The bell is a descriptor
-    that becomes readable when a request has come in, or the stream has ended.
+    Programs that are brought here are kept in a folder, by their digest. After `silence_s` without
+    a word the stream is taken for broken; None waits for ever.
     """
 
     def __init__(
-        self, host: LocalHost, tell: Callable[[Message], None], folder: Path, bell: int
+        self, stream_in: int, stream_out: int, folder: Path, silence_s: float | None
     ) -> None:
-        self._host = host
-        self._tell = tell
+        self._host = LocalHost()
+        self._stream_in, self._stream_out = stream_in, stream_out
         self._folder = folder
-        self._bell = bell
-        self._plans = Plans(self.do)
+        self._silence_s = silence_s
+        self._is_silent = False
+        self._sending = threading.Lock()  # messages of both threads go out in one piece
+        # filled by the reading thread, and by signals whenever they come; None ends us
+        self._inbox: deque[Message | None] = deque()
+        # readable when something has come in there
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._begin_session()
+
+    def _begin_session(self) -> None:
+        # requests that are done at their times, and their answers
+        self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
+        self._answers: list[Message] = []
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {
-            messages.HOST: host,
-            messages.FILES: host.files,
-            messages.PLANS: self._plans,
+            messages.HOST: self._host,
+            messages.FILES: self._host.files,
         }
         self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
-        # programs whose end has not been told, and those of which lines may come in
-        self._running: dict[int, LocalProgram] = {}
-        self._talking: set[int] = set()
+        self._running: dict[int, LocalProgram] = {}  # programs whose end has not been told
 
-    def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
+    def _end_session(self) -> None:
+        """End all that was started and give everything back."""
+        for program in self._programs():
+            program.hang_up()
+        for number in reversed([*self._blocks]):
+            with suppress(CopycostError):  # nobody is there to hear of it
+                self._do_give_back(number)
+
+    def _programs(self) -> list[LocalProgram]:
+        return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
+
+    def serve(self) -> int:
+        """Serve until the stream ends, or somebody asks us to end; return our exit code."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._note(None))
+        # what is to be done at the edges of a window does not wait for those that are measured
+        self._host.prioritise([os.getpid()])
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            while True:
+                self._wait_for_news()
+                with suppress(BlockingIOError):
+                    os.eventfd_read(self._bell)
+                for _ in range(len(self._inbox)):
+                    message = self._inbox.popleft()
+                    if message is None:
+                        return SILENT if self._is_silent else 0
+                    if message["op"] == messages.AT_EDGES:
+                        self._plan(message["id"], **message["with"])
+                        continue
+                    answer = messages.answer_of(self._do, message)
+                    if "id" in message:
+                        self._send({"id": message["id"], **answer})
+        finally:
+            self._end_session()
+
+    def _do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         """Do what a request asks, and return the answer, or raise what it ran into.
 
         What is more than a call has a method here: ``hold``, say, is ``_do_hold``.
@@ -78,57 +120,64 @@ class Service:
             raise HostError(f"the agent knows no request {op!r}; send it anew")
         return serve(**fields)
 
-    def wait_for_news(self) -> None:
+    def _plan(self, number: int, edges_ns: Sequence[int], requests: Sequence[Message]) -> None:
+        """Have requests done by themselves at the edges of a window [ns, CLOCK_MONOTONIC]."""
+        answers: list[Message] = []
+        # what was planned first begins first and ends last
+        for at_ns, request, order in zip(edges_ns, requests, (number, -number), strict=True):
+            self._due.enterabs(at_ns, order, self._do_at, (at_ns, request, answers))
+        self._answers.append({"id": number, "result": answers})
+
+    def _do_at(self, at_ns: int, request: Message, answers: list[Message]) -> None:
+        time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
+        answers.append(messages.answer_of(self._do, request))
+
+    def _do_what_is_due(self) -> int | None:
+        """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
+        left_ns = self._due.run(blocking=False)
+        if left_ns is not None:
+            return int(left_ns) // _POLL_GRAIN_NS
+        while self._answers:  # nothing travels before the last edge
+            self._send(self._answers.pop())
+        return None
+
+    def _wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
-        left_ms = self._plans.do_what_is_due()
         while True:
-            running = {program.ended_fd: at for at, program in self._running.items()}
-            talking = {self._running[at].control_fd: at for at in self._talking}
-            talking.pop(-1, None)  # one that was hung up
+            left_ms = self._do_what_is_due()
             poll = select.poll()
-            for fd in (self._bell, *talking, *running):
-                poll.register(fd, select.POLLIN | select.POLLRDHUP)
+            poll.register(self._bell, select.POLLIN)
+            for program in self._running.values():
+                poll.register(program.ended_fd, select.POLLIN)
+                if program.control_fd >= 0:
+                    poll.register(program.control_fd, select.POLLIN)
             events = dict(poll.poll(left_ms))
-            for fd in events.keys() & talking:  # before the news that a program has ended
-                hung_up = events[fd] & (select.POLLHUP | select.POLLRDHUP)
-                if not self._tell_lines(talking[fd]) and hung_up:
-                    self._talking.discard(talking[fd])
-            for fd in events.keys() & running:
-                self._tell_end(running[fd])
-            left_ms = self._plans.do_what_is_due()
+            for number, program in [*self._running.items()]:
+                if program.control_fd in events or program.ended_fd in events:
+                    self._tell_news(number, program, events.get(program.control_fd, 0))
             if self._bell in events:
                 return
 
-    def _tell_lines(self, number: int) -> bool:
-        """Tell what a program has said; return whether there was a whole line."""
-        lines = list(iter(self._running[number].read_line, None))
+    def _tell_news(self, number: int, program: LocalProgram, event: int) -> None:
+        """Tell what a program has said, and its end after that."""
+        code = program.exit_code
+        lines = list(iter(program.read_line, None))
         if lines:
-            self._tell({"event": "lines", "of": number, "lines": lines})
-        return bool(lines)
-
-    def _tell_end(self, number: int) -> None:
-        while number in self._talking and self._tell_lines(number):
-            pass
-        self._talking.discard(number)
-        program = self._running.pop(number)
-        printed = {"output": program.output(), "errors": program.errors()}
-        self._tell({"event": "ended", "of": number, "code": program.exit_code, **printed})
-
-    def close(self) -> None:
-        """End all that was started and give everything back."""
-        for program in self._programs():
+            self._send({"event": "lines", "of": number, "lines": lines})
+        elif event & select.POLLHUP:
             program.hang_up()
-        for number in reversed([*self._blocks]):
-            with suppress(CopycostError):  # nobody is there to hear of it
-                self._do_give_back(number)
+        if code is not None:
+            del self._running[number]
+            self._send({"event": "ended", "of": number, "code": code})
 
-    def kill(self) -> None:
-        """Kill all programs, while the main thread is busy with something else."""
-        for program in self._programs():
-            program.kill()
+    def _do_open(self) -> About:
+        """Begin a session; what an earlier one left is over."""
+        self._do_end_session()
+        return self._host.about
 
-    def _programs(self) -> list[LocalProgram]:
-        return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
+    def _do_end_session(self) -> None:
+        self._end_session()
+        self._begin_session()
 
     def _do_hold(self, number: int, what: str, fields: dict[str, Any]) -> object:
         """Keep what a method of the host returns, or its block gives; return what is told of it."""
@@ -143,14 +192,11 @@ class Service:
         if isinstance(held, LocalProgram):
             block.callback(held.end)
             self._running[number] = held
-            if held.launch.control:
-                self._talking.add(number)
             return held.pid
         return held if is_dataclass(held) else None
 
     def _do_give_back(self, number: int) -> None:
         del self._things[number]
-        self._talking.discard(number)
         self._running.pop(number, None)
         self._blocks.pop(number).close()
 
@@ -176,107 +222,6 @@ class Service:
             raise
         return str(path)
 
-
-class Plans:
-    """Requests that are done by themselves at their times [ns, CLOCK_MONOTONIC]; `do` does one.
-
-    Each plan has two, for the edges of a window.
-    """
-
-    def __init__(self, do: Callable[[Message], Any]) -> None:
-        self._do = do
-        self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
-        self._answers: dict[int, list[Message]] = {}
-
-    def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
-        """Take requests in place of the plan's earlier ones."""
-        self._answers[plan] = []
-        for event in self._due.queue:
-            if event.argument[0] == plan:
-                self._due.cancel(event)
-        # what was planned first begins first and ends last
-        for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
-            self._due.enterabs(at_ns, order, self._do_one, (plan, at_ns, request))
-
-    def answers(self, plan: int) -> list[Message]:
-        """Return the answers to a plan's requests, when both are done."""
-        while len(self._answers[plan]) < 2:
-            time.sleep((self.do_what_is_due() or 0) / 1e3)
-        return self._answers[plan]
-
-    def do_what_is_due(self) -> int | None:
-        """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
-        left_ns = self._due.run(blocking=False)
-        return None if left_ns is None else int(left_ns) // _POLL_GRAIN_NS
-
-    def _do_one(self, plan: int, at_ns: int, request: Message) -> None:
-        time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
-        self._answers[plan].append(messages.answer_of(self._do, request))
-
-
-class Agent:
-    """Everything that one stream leads to.
-
-    Programs that are brought here are kept in a folder, by their digest. After `silence_s` without
-    a word the stream is taken for broken; None waits for ever.
-    """
-
-    def __init__(
-        self, stream_in: int, stream_out: int, programs: Path, silence_s: float | None
-    ) -> None:
-        self._host = LocalHost()
-        self._stream_in, self._stream_out = stream_in, stream_out
-        self._programs = programs
-        self._silence_s = silence_s
-        self._is_silent = False
-        self._sending = threading.Lock()  # messages of both threads go out in one piece
-        # filled by the reading thread, and by signals whenever they come; None ends us
-        self._inbox: deque[Message | None] = deque()
-        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._service = self._new_service()
-
-    def serve(self) -> None:
-        """Serve until the stream ends, or somebody asks us to end."""
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._note(None))
-        # what is to be done at the edges of a window does not wait for those that are measured
-        self._host.prioritise([os.getpid()])
-        threading.Thread(target=self._read, daemon=True).start()
-        try:
-            while True:
-                self._service.wait_for_news()
-                with suppress(BlockingIOError):
-                    os.eventfd_read(self._bell)
-                for _ in range(len(self._inbox)):
-                    message = self._inbox.popleft()
-                    if message is None:
-                        return
-                    answer = messages.answer_of(self._result_of, message)
-                    if "id" in message:
-                        self._send({"id": message["id"], **answer})
-        finally:
-            self._service.close()
-            self._end_ssh_session()
-
-    def _new_service(self) -> Service:
-        return Service(self._host, self._send, self._programs, self._bell)
-
-    def _result_of(self, message: Message) -> Any:  # noqa: ANN401 - JSON
-        if message["op"] not in (messages.OPEN, messages.END):
-            return self._service.do(message)
-        self._service.close()
-        self._service = self._new_service()
-        if message["op"] == messages.END:
-            return None
-        # what everybody asks of a host, which saves the asking
-        host, kernel = self._host, "proc/sys/kernel"
-        return {
-            "about": host.about,
-            "constants": {name: host.constant(name) for name in _CONSTANTS},
-            "usable_cpus": host.usable_cpus(),
-            "kernel": {name: host.files.text(f"{kernel}/{path}") for name, path in _KERNEL},
-        }
-
     def _send(self, message: Message) -> None:
         """Send a message; that nobody is there any more is noticed where we read."""
         rest = memoryview(messages.as_line(message))
@@ -301,8 +246,8 @@ class Agent:
                     self._take(line)
         self._note(None)
         time.sleep(_LONGEST_GOODBYE_S)
-        self._service.kill()
-        self._end_ssh_session()
+        for program in self._programs():
+            program.kill()
         os.killpg(0, signal.SIGKILL)
 
     def _take(self, line: bytes) -> None:
@@ -318,38 +263,15 @@ class Agent:
         self._inbox.append(message)
         os.eventfd_write(self._bell, 1)
 
-    def _end_ssh_session(self) -> None:
-        """End the sshd of a link that is broken: else it waits for many minutes for TCP to give up.
-
-        It is our own session's, since the one that listens is no child of another sshd.
-        """
-        if not self._is_silent:
-            return
-        with suppress(OSError):
-            pid = os.getppid()
-            while pid > 1 and not _is_sshd(pid):
-                pid = parent_of(pid)
-            if pid > 1 and _is_sshd(parent_of(pid)):
-                os.kill(pid, signal.SIGTERM)
-
-
-def _is_sshd(pid: int) -> bool:
-    """Return whether a process is sshd; since OpenSSH 9.8 a session's is called sshd-session."""
-    return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
-
 
 def main() -> int:
-    """Serve this machine over a stream: standard input and output, or one file for both."""
+    """Serve this machine over a stream, which is standard input and output."""
     parser = argparse.ArgumentParser(prog="copycost-agent", description=main.__doc__)
     add = parser.add_argument
-    add("--stream", type=Path, metavar="FILE", help="a serial line, say")
     add("--programs", type=Path, required=True, metavar="DIR", help="keeps programs")
     add("--silence", type=float, metavar="S", help="end after so long without a word")
     options = parser.parse_args()
-    if options.stream is None:
-        stream_in, stream_out = os.dup(0), os.dup(1)
-    else:
-        stream_in = stream_out = os.open(options.stream, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+    stream_in, stream_out = os.dup(0), os.dup(1)
     # whatever prints by mistake, and programs that read, must not meddle with the stream
     os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
     os.dup2(2, 1)
@@ -357,8 +279,7 @@ def main() -> int:
     with suppress(PermissionError):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Agent(stream_in, stream_out, options.programs, options.silence).serve()
-    return 0
+    return Agent(stream_in, stream_out, options.programs, options.silence).serve()
 
 
 if __name__ == "__main__":

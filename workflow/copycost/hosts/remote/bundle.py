@@ -4,12 +4,22 @@ The same modules give the same bytes, so that its digest tells whether a machine
 """
 
 import io
+import subprocess
+import sys
 import zipfile
-from modulefinder import ModuleFinder
+from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[3]
 _AGENT = "copycost.hosts.remote.agent"
+# codecs are imported by names that are made up
+_IMPORT = f"""\
+import sys
+sys.path.insert(0, sys.argv[1])
+import encodings.ascii, encodings.idna, encodings.latin_1, runpy, traceback
+import {_AGENT}
+print(*(one.__file__ for one in sys.modules.values() if getattr(one, "__file__", None)), sep="\\n")
+"""
 TOO_OLD = 91
 """What the agent ends with where Python is older than it needs."""
 
@@ -24,13 +34,17 @@ sys.exit(main())
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
+@cache
+def agent_files() -> list[Path]:
+    """Return the files of all that the agent imports, the standard library's included."""
+    words = [sys.executable, "-I", "-S", "-c", _IMPORT, str(_ROOT)]
+    return sorted(map(Path, subprocess.check_output(words, text=True).splitlines()))
+
+
 def agent_modules() -> dict[str, Path]:
-    """Return the agent's modules, those that it imports included: path within the bundle, file."""
-    finder = ModuleFinder([str(_ROOT)])  # it finds none of others'
-    finder.import_hook(_AGENT)
-    files = [getattr(module, "__file__", None) for module in finder.modules.values()]
-    paths = sorted(Path(file) for file in files if file)
-    return {str(path.relative_to(_ROOT)): path for path in paths}
+    """Return those of ours: path within the bundle, file."""
+    ours = (path for path in agent_files() if path.is_relative_to(_ROOT))
+    return {str(path.relative_to(_ROOT)): path for path in ours}
 
 
 def agent_bundle() -> bytes:

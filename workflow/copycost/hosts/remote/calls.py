@@ -2,9 +2,8 @@
 
 import inspect
 import os
-import select
+import socket
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -17,7 +16,7 @@ from copycost.errors import HostError
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.local import LocalReader
-from copycost.hosts.program import Launch, LocalProgram
+from copycost.hosts.program import Launch, LocalProgram, Talking
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message, Target, request
@@ -55,19 +54,18 @@ class PlannedThere(Generic[T]):
     def __init__(self, connection: Connection, requests: Sequence[Message]) -> None:
         self._connection = connection
         self._requests = requests
-        self._plan = connection.new_number()
 
     def plan(self, start_ns: int, end_ns: int) -> None:
         """Hand the requests over."""
-        requests = list(zip((start_ns, end_ns), self._requests, strict=True))
-        self._connection.say("take", messages.PLANS, plan=self._plan, requests=requests)
+        planned = request(messages.AT_EDGES, edges_ns=(start_ns, end_ns), requests=self._requests)
+        self._answers = self._connection.begin(planned)
 
     def edge(self) -> None:
         """Do nothing: the agent does it by itself."""
 
     def edges(self) -> Sequence[T]:
         """Return what came of it; raise the first error that the agent ran into."""
-        answers = self._connection.ask("answers", messages.PLANS, plan=self._plan)
+        _, answers = self._connection.answer_to(self._answers, messages.AT_EDGES)
         return [messages.result_of(answer) for answer in answers]
 
 
@@ -111,12 +109,12 @@ class RemoteFiles(HostFiles):
     glob = asked(HostFiles.glob)
 
 
-class RemoteProgram:
+class RemoteProgram(Talking):
     """A program that an agent has started; see `LocalProgram`.
 
-    Its lines, and its end with what it printed, are told without being asked for. Once the
-    connection is lost `ended_fd` is readable, what makes it end does nothing, since the agent does
-    that then, and whatever is asked of it raises `ConnectionLost`.
+    Its lines and its end are told without being asked for. Once the connection is lost `ended_fd`
+    is readable, what makes it end does nothing, since the agent does that then, and whatever is
+    asked of it raises `ConnectionLost`.
     """
 
     def __init__(self, connection: Connection, launch: Launch) -> None:
@@ -124,13 +122,12 @@ class RemoteProgram:
         self.killed = False
         self._connection = connection
         self._of = connection.new_number()
-        self._lines: deque[str] = deque()
-        self._end: Future[Message] = Future()  # how it ended, and what it printed
-        self._is_ended = False
-        self._lock = threading.Lock()
-        self.ended_fd = _new_eventfd()
-        # readable when a line has come in; -1 without a control line
-        self.control_fd = _new_eventfd() if launch.control else -1
+        self._code: Future[int] = Future()
+        self.ended_fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._closing = threading.Lock()
+        if launch.control:
+            self._control, self._heard = socket.socketpair()
+            self._control.setblocking(False)
         connection.listeners[self._of] = self._hear
         try:
             # should the agent be killed, nobody else would end it
@@ -142,29 +139,17 @@ class RemoteProgram:
 
     def _hear(self, news: Message) -> None:
         """Take news of it, in the connection's thread."""
-        with self._lock:
-            if self.ended_fd < 0:
-                return
-            if news["event"] == "lines":
-                if self.control_fd >= 0:
-                    self._lines.extend(news["lines"])
-                    os.eventfd_write(self.control_fd, 1)
-            elif not self._end.done():
-                if news["event"] == "ended":
-                    self._end.set_result(news)
-                else:
-                    self._end.set_exception(self._connection.loss())
-                os.eventfd_write(self.ended_fd, 1)
-
-    def read_line(self) -> str | None:
-        """Return the next line that has come in on the control line, or None if none has."""
-        with self._lock:
-            if self._lines:
-                return self._lines.popleft()
-            if self.control_fd >= 0:
-                with suppress(BlockingIOError):
-                    os.eventfd_read(self.control_fd)
-            return None
+        if news["event"] == "lines":
+            with suppress(OSError):  # we have hung up
+                self._heard.sendall("".join(f"{line}\n" for line in news["lines"]).encode())
+        elif not self._code.done():
+            if news["event"] == "ended":
+                self._code.set_result(news["code"])
+            else:
+                self._code.set_exception(self._connection.loss())
+            with self._closing:
+                if self.ended_fd >= 0:
+                    os.eventfd_write(self.ended_fd, 1)
 
     say = told(LocalProgram.say)
     write_pipe = told(LocalProgram.write_pipe)
@@ -175,25 +160,16 @@ class RemoteProgram:
     child_pid = asked(LocalProgram.child_pid)
     signal = told(LocalProgram.signal)
     _hang_up = told(LocalProgram.hang_up)
-    _output = asked(LocalProgram.output)
-    _errors = asked(LocalProgram.errors)
+    output = asked(LocalProgram.output)
+    errors = asked(LocalProgram.errors)
     _make_end = asked(LocalProgram.end)
 
     def hang_up(self) -> None:
         """Close the control line."""
-        with self._lock:
-            fd, self.control_fd = self.control_fd, -1
-        if fd >= 0:
-            os.close(fd)
+        if self._control is not None:
+            super().hang_up()
+            self._heard.close()
             self._hang_up()
-
-    def output(self) -> str:
-        """Return its stdout so far."""
-        return str(self._end.result()["output"]) if self._end.done() else self._output()
-
-    def errors(self) -> str:
-        """Return its stderr so far."""
-        return str(self._end.result()["errors"]) if self._end.done() else self._errors()
 
     def ask_at_edges(
         self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
@@ -210,19 +186,14 @@ class RemoteProgram:
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
-        code: int | None = None
-        if wait([self._end], timeout_s).done:
-            code = self._end.result()["code"]
-        return code
+        return self._code.result() if wait([self._code], timeout_s).done else None
 
     def end(self, timeout_s: float = 0.0) -> bool:
         """Make it end, see `LocalProgram.end`."""
-        if not self._is_ended:
-            self._is_ended = True
-            self.hang_up()
-            with suppress(HostError):  # what is lost is ended there
-                self.killed = self._make_end(timeout_s)
-                select.select([self.ended_fd], [], [])  # it is told a moment later
+        self.hang_up()
+        with suppress(HostError):  # what is lost is ended there
+            self.killed = self._make_end(timeout_s)
+            wait([self._code])  # it is told a moment later
         return self.killed
 
     def close(self) -> None:
@@ -233,10 +204,6 @@ class RemoteProgram:
     def _close(self) -> None:
         self._connection.listeners.pop(self._of, None)
         self.hang_up()
-        with self._lock:
+        with self._closing:
             os.close(self.ended_fd)
             self.ended_fd = -1
-
-
-def _new_eventfd() -> int:
-    return os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)

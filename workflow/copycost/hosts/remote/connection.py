@@ -19,6 +19,7 @@ from itertools import count
 from typing import Any
 
 from copycost.errors import HostError
+from copycost.hosts.local import About
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import HOST, Message, NotAMessage, Target, request
 
@@ -37,16 +38,14 @@ class ConnectionLost(HostError):
 
 
 class Connection:
-    """A session with an agent, of which `introduction` is what it said of its host.
+    """A session with an agent, of which `introduction` is what it said of its host, an `About`.
 
     `lost` is why there is none any more, None while there is one. `listeners` are told news of the
     programs with their numbers, in the reading thread, and when the connection is lost. Parameters
     and errors are those of `RemoteHost`.
     """
 
-    def __init__(
-        self, stream: int, name: str, patience_s: float, keep_alive_s: float | None
-    ) -> None:
+    def __init__(self, stream: int, name: str, patience_s: float, keep_alive_s: float) -> None:
         self.name = name
         self.lost: str | None = None
         self.listeners: dict[int, Callable[[Message], None]] = {}
@@ -54,7 +53,6 @@ class Connection:
         self._line.settimeout(patience_s)  # so that a stream which is stuck is noticed
         self._patience_s = patience_s
         self._keep_alive_s = keep_alive_s
-        self._spoke_s = time.monotonic()
         self._is_lost = threading.Event()
         self._losing, self._writing = threading.Lock(), threading.Lock()
         self._questions: dict[int, Answer] = {}
@@ -66,7 +64,7 @@ class Connection:
         self._thread.start()
         try:
             self._write(b"\n")  # ends what a killed run may have left of a line
-            self.introduction: Message = self.ask(messages.OPEN)
+            self.introduction: About = self.ask(messages.OPEN)
         except HostError:
             self.close()
             raise
@@ -83,12 +81,15 @@ class Connection:
 
     def ask_timed(self, asked: Message) -> tuple[int, Any]:
         """Do the same, and return when the answer came too [ns, CLOCK_MONOTONIC of ours]."""
-        question = self.begin(asked)
-        limit_s = self._patience_s + asked["with"].get("timeout_s", 0.0)
+        return self.answer_to(self.begin(asked), asked["op"], asked["with"].get("timeout_s", 0.0))
+
+    def answer_to(self, question: Answer, op: str, timeout_s: float = 0.0) -> tuple[int, Any]:
+        """Wait for an answer; return when it came, and what it is."""
+        limit_s = self._patience_s + timeout_s
         try:
             at_ns, answer = question.result(limit_s)
         except TimeoutError:
-            self._lose(f"did not answer within {limit_s:g} s ({asked['op']})")
+            self._lose(f"did not answer within {limit_s:g} s ({op})")
             at_ns, answer = question.result()
         return at_ns, messages.result_of(answer)
 
@@ -137,7 +138,6 @@ class Connection:
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         with self._writing:
-            self._spoke_s = time.monotonic()
             try:
                 while rest and self.lost is None:
                     rest = rest[self._line.send(rest) :]
@@ -152,10 +152,16 @@ class Connection:
     def _read(self) -> None:
         """Hand on what comes, until the stream ends; in a thread of its own."""
         fd, held = self._line.fileno(), b""
+        speak_s = time.monotonic() + self._keep_alive_s
         while True:
-            ready, _, _ = select.select([fd, self._stop], [], [], self._keep_alive_s_left())
+            left_s = max(0.0, speak_s - time.monotonic())
+            ready, _, _ = select.select([fd, self._stop], [], [], left_s)
             if self._stop in ready:
                 return
+            if time.monotonic() >= speak_s:  # the agent hears that we are there
+                speak_s += self._keep_alive_s
+                with suppress(ConnectionLost):
+                    self._write(b"\n")
             if not ready:
                 continue
             try:
@@ -174,15 +180,6 @@ class Connection:
                 except NotAMessage as error:
                     if self._opened:  # else a login shell says it
                         return self._lose(f"brings {error}")
-
-    def _keep_alive_s_left(self) -> float | None:
-        """Let the agent know that we are there, if it is time; return when it is again [s]."""
-        if self._keep_alive_s is None:
-            return None
-        if time.monotonic() >= self._spoke_s + self._keep_alive_s:
-            with suppress(ConnectionLost):
-                self._write(b"\n")
-        return max(0.0, self._spoke_s + self._keep_alive_s - time.monotonic())
 
     def _take(self, message: Message, at_ns: int) -> None:
         """Hand a message on; what comes before the session is opened is of an earlier one."""

@@ -14,7 +14,7 @@ from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.local import About, LocalHost, MachineKind
+from copycost.hosts.local import LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.processes import Usage
 from copycost.hosts.program import Launch
@@ -25,6 +25,7 @@ from copycost.hosts.remote.messages import request
 from copycost.hosts.window_edges import ClockReading
 
 _PINGS = 10
+_NEVER_S = 1e6
 # how often who waits for a lock there looks whether anybody still waits for it here
 _LOOK_S = 0.2
 # longer than an answer takes over a slow link, shorter than a user wonders
@@ -35,8 +36,7 @@ class RemoteHost:
     """A host that an agent serves; see `copycost.hosts.host`.
 
     The descriptor of the stream is ours from now on. Its agent may take `patience_s` for an
-    answer, and we say something every `keep_alive_s`; None leaves that. ConnectionLost if no agent
-    answers.
+    answer, and we say something every `keep_alive_s`. ConnectionLost if no agent answers.
     """
 
     _of = messages.HOST
@@ -48,17 +48,14 @@ class RemoteHost:
         patience_s: float = PATIENCE_S,
         *,
         kind: MachineKind = "ssh",
-        keep_alive_s: float | None = None,
+        keep_alive_s: float = _NEVER_S,
     ) -> None:
         self.name = name
         self.machine = self
         self.kind: MachineKind = kind
         self._connection = Connection(stream, name, patience_s, keep_alive_s)
-        # what the agent said of its machine when the session was opened
-        self.introduction = self._connection.introduction
-        self.about: About = self.introduction["about"]
+        self.about = self._connection.introduction
         self.files = calls.RemoteFiles(_connection=self._connection)
-        self._brought: dict[str, str] = {}  # paths there by digests
         try:
             self.resync()
         except HostError:
@@ -99,15 +96,8 @@ class RemoteHost:
         half_ns = -(-(answered_ns - asked_ns) // 2)
         return ClockReading(there_ns - asked_ns - half_ns, half_ns + resolution_ns)
 
-    def constant(self, name: str) -> int:
-        """Return what sysconf(3) says there."""
-        known: int | None = self.introduction["constants"].get(name)
-        return self._connection.ask("constant", name=name) if known is None else known
-
-    def usable_cpus(self) -> set[int]:
-        """Return the CPUs that programs may run on."""
-        return set(self.introduction["usable_cpus"])
-
+    constant = asked(LocalHost.constant)
+    usable_cpus = asked(LocalHost.usable_cpus)
     find_tool = asked(LocalHost.find_tool)
     free_ports = asked(LocalHost.free_ports)
     allows_congestion_control = asked(LocalHost.allows_congestion_control)
@@ -123,14 +113,12 @@ class RemoteHost:
                 "install the C library for static linking here (with gcc's libc6-dev on Debian), or"
                 " run copycost from a machine whose C library is no newer than that",
             )
-        if digest not in self._brought:
-            bring = partial(self._connection.ask, "bring", digest=digest, name=program.name)
-            try:
-                path = bring(data=None) or bring(data=program.read_bytes())
-            except OSError as error:
-                raise self.cannot_keep(program, error) from error
-            self._brought[digest] = path
-        return self._brought[digest]
+        bring = partial(self._connection.ask, "bring", digest=digest, name=program.name)
+        try:
+            path: str = bring(data=None) or bring(data=program.read_bytes())
+        except OSError as error:
+            raise self.cannot_keep(program, error) from error
+        return path
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""

@@ -35,9 +35,10 @@ from copycost.hosts.program import Launch
 
 Message = dict[str, Any]
 
-OPEN, END, PING = "open", "end_session", "ping"
+OPEN, END, PING, AT_EDGES = "open", "end_session", "ping", "at_edges"
 """Requests to the agent itself: to open a session and end one with all that it started, after which
-the stream may serve another; and to say what time it is there."""
+the stream may serve another; to say what time it is there; and to do others at both edges of a
+window, which is answered when no edge is to come any more."""
 
 # an object of JSON with this key is a value of the type that it names
 _TYPE = "@type"
@@ -53,9 +54,8 @@ _ERRORS: dict[type[Exception], tuple[str, ...]] = {
     ValueError: (),
 }
 
-HOST, FILES, PLANS = "host", "files", "plans"
-"""Of what something is asked: of the host there, of its files, of what is planned there, or of what
-has a number there."""
+HOST, FILES = "host", "files"
+"""Of what something is asked: of the host there, of its files, or of what has a number there."""
 
 Target = int | str
 
@@ -76,7 +76,7 @@ def as_line(message: Mapping[str, Any]) -> bytes:
 
 def end_line() -> bytes:
     """Return what ends a session whose owner is gone; it may stand within a line that was cut."""
-    return b"\n" + as_line({"op": END})
+    return b"\n" + as_line(request(END))
 
 
 def message_of(line: bytes) -> Message:

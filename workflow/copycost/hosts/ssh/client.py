@@ -17,8 +17,8 @@ from pathlib import Path
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 
-# how long the shared connection outlives its last session: the next one comes sooner
-_PERSIST_S = 2
+# how long the shared connection outlives its last session: the next one mostly comes sooner
+_PERSIST_S = 4
 _CONNECT_TIMEOUT_S = 10
 # of a socket's path, see unix(7); ssh adds some letters while it makes it
 _LONGEST_PATH = 88
@@ -84,7 +84,7 @@ class SshTarget:
             "ServerAliveInterval": 1,
             "ServerAliveCountMax": 3,
             "ControlMaster": "auto",
-            "ControlPath": self._control_path(),
+            "ControlPath": self.control_path(),
             "ControlPersist": _PERSIST_S,
         }
         given = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
@@ -139,7 +139,7 @@ class SshTarget:
             [*words[:-2], "-O", "exit", self.name], capture_output=True, check=False, timeout=10
         )
 
-    def _control_path(self) -> str:
+    def control_path(self) -> str:
         """Return where the shared connection's socket is: in a folder of ours alone."""
         runtime = os.environ.get("XDG_RUNTIME_DIR")
         name = "copycost-ssh" if runtime else f"copycost-{os.getuid()}"

@@ -29,7 +29,7 @@ _COUNTER = re.compile(r"counter (\w+) \{\s*packets (\d+) bytes (\d+)")
 # The headers before the payload, which a hook's counters hold too: IPv4 and UDP, or IPv4 alone in a
 # fragment behind the first. It sees no Ethernet header, and a packet that is still to be cut into
 # several datagrams (UDP_SEGMENT) once.
-_HEADER_BYTES = {"dropped": 20 + 8, "datagrams": 20 + 8, "fragments": 20}
+_HEADER_BYTES = {"datagrams": 20 + 8, "fragments": 20}
 _REMEDY = (
     "run as root, on a kernel with nftables and its ingress hook (modprobe nf_tables;"
     " CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_INGRESS), or take sink out of config.yaml"
@@ -89,23 +89,23 @@ def parse_counters(listing: str) -> Dropped:
 
 
 def install_drop_hook(host: Host, device: str, address: str) -> DropHook:
-    """Drop, and count, every UDP packet for `address` as it comes in at a device."""
-    run_tool(["nft", "-f", "-"], host, drop_rules(device, address), remedy=_REMEDY)
+    """Drop, and count, every datagram for our port at `address` as it comes in at a device."""
+    run_tool(["nft", "-f", "-"], host, drop_rules(device, f"ip daddr {address}"), remedy=_REMEDY)
     return DropHook(host)
 
 
-def drop_rules(device: str, address: str) -> str:
-    """Return what `nft -f` is told, to drop and count what comes in at a device."""
-    return f"""\
-table netdev {_TABLE} {{
-    counter dropped {{
-    }}
-    chain ingress {{
-        type filter hook ingress device "{device}" priority 0; policy accept;
-        ip daddr {address} meta l4proto udp counter name dropped drop
-    }}
-}}
-"""
+def drop_rules(device: str, ours: str, table: str = _TABLE, flags: str = "") -> str:
+    """Return what `nft` is told to drop and count what comes in at a device, and is ours.
+
+    It is one line, so that it is done as a whole, or not at all.
+    """
+    # fragments behind the first one have no ports
+    return (
+        f"add table netdev {table} {{ {flags} counter datagrams {{ }}; counter fragments {{ }};"
+        f' chain ingress {{ type filter hook ingress device "{device}" priority 0; policy accept;'
+        f" {ours} udp dport {SINK_PORT} counter name datagrams drop;"
+        f" {ours} meta l4proto udp ip frag-off & 0x1fff != 0 counter name fragments drop; }}; }}\n"
+    )
 
 
 @contextmanager
@@ -123,7 +123,8 @@ def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[Dr
     listen = f"exec '{nft}' -i < /proc/self/fd/{pipe_word(_RULES, 'read')}"
     owner = host.start(Launch(("sh", "-c", listen), nft, pipes=(_RULES,), dies_with_us=True))
     try:
-        owner.write_pipe(_RULES, far_rules(table, device, addresses).encode())
+        ours = "ip saddr {} ip daddr {}".format(*addresses)
+        owner.write_pipe(_RULES, drop_rules(device, ours, table, "flags owner;").encode())
         deadline_s = time.monotonic() + _FAR_LIMIT_S
         while host.run(["nft", "list", "table", "netdev", table]).returncode != 0:
             said = next(iter(owner.errors().splitlines()), "")
@@ -136,16 +137,3 @@ def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[Dr
     finally:
         owner.end()
         owner.close()
-
-
-def far_rules(table: str, device: str, addresses: tuple[str, str]) -> str:
-    """Return what `nft -i` is told, in one line: it is done as a whole, or not at all."""
-    ours = f"ip saddr {addresses[0]} ip daddr {addresses[1]}"
-    # fragments behind the first one have no ports
-    return (
-        f"add table netdev {table} {{ flags owner;"
-        " counter datagrams { }; counter fragments { };"
-        f' chain ingress {{ type filter hook ingress device "{device}" priority 0; policy accept;'
-        f" {ours} udp dport {SINK_PORT} counter name datagrams drop;"
-        f" {ours} meta l4proto udp ip frag-off & 0x1fff != 0 counter name fragments drop; }}; }}\n"
-    )

@@ -5,21 +5,19 @@ join; or the receiver is on the guest's host, behind the guest's TAP device.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.guest.host import borrowed, hosts_in
+from copycost.hosts.guest.host import borrowed
 from copycost.hosts.guest.network import ADDRESSES, BRIDGE, DEVICE
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespaces import Namespace, NamespaceHost, join_namespaces
-from copycost.hosts.testbeds.links import End, mtu_at
-from copycost.hosts.testbeds.on_host import page_segment_mtu_bytes
+from copycost.hosts.namespaces import Namespace, NamespaceHost
+from copycost.hosts.testbeds.links import End, mtu_at, stream_mtu_bytes
 from copycost.hosts.testbeds.testbed import Guest, Testbed
 
-USUAL_MTU_BYTES = 1500
 _ENDS = {"vm_loopback": ("a", "a"), "vm_pair": ("a", "b"), "vm_host": ("a", BRIDGE)}
 _MADE = "./run makes results/guest.json where config.yaml lists a testbed in guests"
 
@@ -37,20 +35,15 @@ def build(
     spec = GuestSpec(**guest["virtual"]["spec"])
     names = _ENDS[kind.removesuffix("_udp")]
     network = names[0] != names[1]
-    with ExitStack() as stack:
-        lent = sorted({*names} - {BRIDGE})
-        lease = stack.enter_context(borrowed(spec, lent, network=network))
-        if network and lease.isolation == "user_namespace":
-            # before there is a thread that reads from the agents
-            join_namespaces(lease.user_fd, lease.network_fd)
-        hosts = {host.guest.name: host for host in stack.enter_context(hosts_in(lease))}
+    with borrowed(spec, sorted({*names} - {BRIDGE}), network=network) as lease:
+        hosts = {host.guest: host for host in lease.hosts}
         switch = None
         if network:
             switch = NamespaceHost(machine, Namespace(lease.network_fd), "the guests' network")
             known = {name: End(host, ADDRESSES[name], DEVICE) for name, host in hosts.items()}
             known[BRIDGE] = End(switch, ADDRESSES[BRIDGE], BRIDGE)
             sender, receiver = (known[name] for name in names)
-            mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else USUAL_MTU_BYTES
+            mtu_bytes = stream_mtu_bytes(machine, page_segments=page_segments)
             for end in (sender, receiver):
                 _set_mtu(end, mtu_bytes)
         else:
@@ -58,10 +51,10 @@ def build(
         testbed = Testbed.between(kind, lease.isolation, sender, receiver)
         sides = testbed.hosts.items()
         guests = tuple(
-            Guest(host.name, tuple(side for side, at in sides if at is host), host, host.guest.pid)
+            Guest(host.name, tuple(side for side, at in sides if at is host), host, host.pid)
             for host in hosts.values()
         )
-        boot_s = {name: host.guest.boot_s for name, host in hosts.items()}
+        boot_s = {name: host.boot_s for name, host in hosts.items()}
         places = ("qemu", "kernel", "initrd")  # where things lie is none of a record's
         made_of = {name: said for name, said in asdict(spec).items() if name not in places}
         virtual = {**made_of, "boot_s": boot_s}

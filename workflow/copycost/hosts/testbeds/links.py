@@ -5,6 +5,7 @@ Source: ip-link(8), ip(8) on -batch, ethtool(8), netdevice(7), veth(4).
 
 import fcntl
 import math
+import os
 import re
 import socket
 import struct
@@ -30,6 +31,10 @@ _SENDER_INDEX = 10
 # locally administered (IEEE 802), the sender's and the receiver's
 _MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 
+_USUAL_MTU_BYTES = 1500
+# before the payload of a TCP segment: IPv4, TCP, and its timestamps, which Linux sends by default
+_SEGMENT_HEADERS_BYTES = 20 + 20 + 12
+
 OFFLOADS = {
     "tso": "tcp-segmentation-offload",
     "gso": "generic-segmentation-offload",
@@ -49,48 +54,44 @@ def make_veth_pair(
     sender: NamespaceHost,
     receiver: NamespaceHost,
     addresses: tuple[str, str],
-    mtu_bytes: int | None = None,
-    *,
-    static_neighbours: bool = False,
+    mtu_bytes: int = _USUAL_MTU_BYTES,
 ) -> None:
     """Connect two namespaces by a veth pair; parameters as of `veth_pair_commands`."""
-    # the path is looked up by `ip` itself, which inherits the descriptor
-    fd = receiver.namespace.fd
-    at_sender, at_receiver = veth_pair_commands(
-        addresses, f"/proc/self/fd/{fd}", mtu_bytes, static_neighbours=static_neighbours
-    )
-    run_tool(["ip", "-batch", "-"], sender, "\n".join(at_sender) + "\n", (fd,))
-    run_tool(["ip", "-batch", "-"], receiver, "\n".join(at_receiver) + "\n")
+    peer = f"/proc/{os.getpid()}/fd/{receiver.namespace.fd}"
+    commands = veth_pair_commands(addresses, peer, mtu_bytes)
+    for host, lines in zip((sender, receiver), commands, strict=True):
+        run_tool(["ip", "-batch", "-"], host, "\n".join(lines) + "\n")
 
 
 def veth_pair_commands(
-    addresses: tuple[str, str],
-    peer: str,
-    mtu_bytes: int | None = None,
-    *,
-    static_neighbours: bool = False,
+    addresses: tuple[str, str], peer: str, mtu_bytes: int
 ) -> tuple[list[str], list[str]]:
     """Return what `ip -batch` is told in the sender's namespace, and then in the receiver's.
 
     Devices named `sender` and `receiver`, both up, get addresses of a /30 network. `peer` is the
-    receiver's namespace, a name or a path. Without an MTU [bytes], the kernel chooses. With static
-    neighbours each end knows the other, so that no datagram waits for, or is lost to, ARP.
+    receiver's namespace, a name or a path. Each end knows the other, so that no datagram waits for,
+    or is lost to, ARP.
     """
-    mtu = f"mtu {mtu_bytes}" if mtu_bytes is not None else ""
-    first, second = (f"address {mac} {mtu}" for mac in _MACS)
+    first, second = (f"address {mac} mtu {mtu_bytes}" for mac in _MACS)
     add = f"link add name sender index {_SENDER_INDEX} {first} type veth"
     add = f"{add} peer name receiver {second} netns {peer}"
 
     def at_end(device: str, here: int, there: int) -> list[str]:
-        knows = f"neighbour add {addresses[there]} lladdr {_MACS[there]} dev {device} nud permanent"
         return [
             f"address add {addresses[here]}/30 dev {device}",
             f"link set dev {device} up",
             "link set dev lo up",
-            *([knows] if static_neighbours else []),
+            f"neighbour add {addresses[there]} lladdr {_MACS[there]} dev {device} nud permanent",
         ]
 
     return [add, *at_end("sender", 0, 1)], at_end("receiver", 1, 0)
+
+
+def stream_mtu_bytes(machine: LocalHost, *, page_segments: bool) -> int:
+    """Return the MTU for TCP [bytes]: the usual one, or one whose segments carry a page each."""
+    if page_segments:
+        return machine.constant("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES
+    return _USUAL_MTU_BYTES
 
 
 def switch_offloads_off(host: LocalHost, device: str) -> None:

@@ -17,6 +17,7 @@ from copycost.hosts.testbeds.drop_hook import install_drop_hook
 from copycost.hosts.testbeds.links import (
     End,
     make_veth_pair,
+    stream_mtu_bytes,
     switch_offloads_off,
     wait_until_running,
 )
@@ -26,8 +27,6 @@ from copycost.hosts.testbeds.testbed import Testbed
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
 # ETH_MAX_MTU of linux/if_ether.h: a datagram of 65507 bytes and its headers
 LARGEST_MTU_BYTES = 65535
-# before the payload of a TCP segment: IPv4, TCP, and its timestamps, which Linux sends by default
-_SEGMENT_HEADERS_BYTES = 20 + 20 + 12
 
 
 @contextmanager
@@ -37,11 +36,10 @@ def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Iterator[Tes
         end = End(machine, "127.0.0.1", "lo")
         yield Testbed.between(kind, "host", end, end)
         return
-    mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else None
-    datagrams = transport_of(kind) == "datagram"  # whose packets may be as large as one
-    if datagrams:
+    mtu_bytes = stream_mtu_bytes(machine, page_segments=page_segments)
+    if transport_of(kind) == "datagram":  # whose packets may be as large as one
         mtu_bytes = LARGEST_MTU_BYTES
-    with veth_pair(kind, machine, mtu_bytes, static_neighbours=datagrams) as testbed:
+    with veth_pair(kind, machine, mtu_bytes) as testbed:
         hook = None
         if not receives_on(kind):
             hook = install_drop_hook(testbed.hosts["receiver"], "receiver", ADDRESSES[1])
@@ -49,17 +47,12 @@ def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Iterator[Tes
 
 
 @contextmanager
-def veth_pair(
-    kind: str, machine: LocalHost, mtu_bytes: int | None, *, static_neighbours: bool = False
-) -> Iterator[Testbed]:
-    """Join two namespaces by a veth pair, whose devices are named as the sides.
-
-    `mtu_bytes` and `static_neighbours` are those of `veth_pair_commands`.
-    """
+def veth_pair(kind: str, machine: LocalHost, mtu_bytes: int) -> Iterator[Testbed]:
+    """Join two namespaces by a veth pair, whose devices are named as the sides."""
     with two_namespaces() as (first, second, isolation):
         sender = NamespaceHost(machine, first, "the sender's namespace")
         receiver = NamespaceHost(machine, second, "the receiver's namespace")
-        make_veth_pair(sender, receiver, ADDRESSES, mtu_bytes, static_neighbours=static_neighbours)
+        make_veth_pair(sender, receiver, ADDRESSES, mtu_bytes)
         for side, host in zip(SIDES, (sender, receiver), strict=True):
             if kind == "veth_no_offload":
                 switch_offloads_off(host, side)
@@ -70,8 +63,3 @@ def veth_pair(
             End(sender, ADDRESSES[0], "sender"),
             End(receiver, ADDRESSES[1], "receiver"),
         )
-
-
-def page_segment_mtu_bytes(machine: LocalHost) -> int:
-    """Return the MTU at which a full TCP segment carries a page of payload [bytes]."""
-    return machine.constant("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES

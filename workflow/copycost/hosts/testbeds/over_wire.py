@@ -19,7 +19,7 @@ from copycost.hosts.processes import watched_parents
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SIDES, SideName
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.host import kept_host
+from copycost.hosts.ssh.host import reached
 from copycost.hosts.testbeds.drop_hook import far_hook
 from copycost.hosts.testbeds.links import End
 from copycost.hosts.testbeds.testbed import Testbed
@@ -27,6 +27,7 @@ from copycost.hosts.testbeds.testbed import Testbed
 _MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
 _DESCRIBE_ANEW = "delete its file in results/peers and run again: then it is described anew"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
+_KERNEL = ("proc/sys/kernel/osrelease", "proc/sys/kernel/version")
 _TRY_AGAIN = "then delete its file in results/peers, and run again"
 
 
@@ -47,7 +48,7 @@ def build(
         raise Unavailable(**wire["udp_unavailable"])
     addresses = wire["here"]["address"], wire["there"]["address"]
     with (
-        kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
+        reached(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
         turn_there_too(machine, other, parent_fds, keeps_ours=is_before(machine, other, addresses)),
         ExitStack() as hook,
@@ -86,11 +87,8 @@ def _require_as_described(other: RemoteHost, known: Mapping[str, Any], ends: Ite
     AttemptFailed if it has another kernel than was `known` of it (`copycost.hosts.facts.identity`),
     or an end of the network another address.
     """
-    kernel = other.introduction["kernel"]
-    now, then = (
-        f"Linux {of['release']} {of['version']}"
-        for of in (kernel, {key: known[f"kernel_{key}"] for key in ("release", "version")})
-    )
+    then = f"Linux {known['kernel_release']} {known['kernel_version']}"
+    now = " ".join(["Linux", *map(str, map(other.files.text, _KERNEL))])
     if now != then:
         raise AttemptFailed(
             f"{other.name} runs {now}, and ran {then} when it was described", _DESCRIBE_ANEW
@@ -112,7 +110,7 @@ def is_before(here: LocalHost, there: RemoteHost, addresses: tuple[str, str]) ->
     Both machines say the same of it: the numbers of their boots decide, and between containers of
     one machine their addresses, ours and the other's.
     """
-    ours, theirs = here.files.text(_BOOT_ID), there.introduction["kernel"]["boot_id"]
+    ours, theirs = here.files.text(_BOOT_ID), there.files.text(_BOOT_ID)
     return (ours or "", addresses[0]) < (theirs or "", addresses[1])
 
 

@@ -83,11 +83,11 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     image.add_program(orchestrator, "/usr/bin/simulated_cell")
     for library in {path for program in programs for path in libraries_of(program)}:
         image.add_copy(Path(library))
-    links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES, static_neighbours=True)
+    links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES)
     for side, commands in zip(("sender", "receiver"), links, strict=True):
         text = "".join(f"{command}\n" for command in commands)
         image.add(f"/etc/links_{side}", text.encode())
-    image.add("/etc/drop_hook", drop_rules("receiver", ADDRESSES[1]).encode())
+    image.add("/etc/drop_hook", drop_rules("receiver", f"ip daddr {ADDRESSES[1]}").encode())
     return image
 
 

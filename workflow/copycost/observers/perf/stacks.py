@@ -15,7 +15,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import IO
 
 from copycost.errors import ParseError
 
@@ -32,7 +31,6 @@ itself, and elsewhere."""
 UNKNOWN = "[unknown]"
 """What perf calls an address that belongs to no known function."""
 
-_BLOCK_BYTES = 1 << 22
 # callers are remembered by their text, since few different ones come again and again; what a
 # program with endlessly many of them would take is bounded
 _MOST_REMEMBERED = 50_000
@@ -122,7 +120,7 @@ class Sampled:
         return together
 
 
-def read_samples(stream: IO[bytes], where: str, of_thread: OfThread | None = None) -> Sampled:
+def read_samples(blocks: Iterable[bytes], where: str, of_thread: OfThread | None = None) -> Sampled:
     """Add up the samples of a text, which is read once and never held as a whole.
 
     A sample that the end of the text cuts off is left out, since its outer frames are missing. A
@@ -131,7 +129,7 @@ def read_samples(stream: IO[bytes], where: str, of_thread: OfThread | None = Non
     reader = _Reader(where, of_thread)
     n_before, rest = 0, b""
     try:
-        while block := stream.read(_BLOCK_BYTES):
+        for block in blocks:
             *lines, rest = (rest + block).split(b"\n")
             for number, line in enumerate(lines, n_before + 1):
                 reader.line(line, number)
