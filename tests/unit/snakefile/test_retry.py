@@ -104,16 +104,3 @@ def test_another_machine_that_was_not_reached_is_asked_again(
     assert down.exists()
     retry.main()
     assert (down.exists(), up.exists()) == (False, True)
-
-
-@pytest.mark.parametrize(("failed", "stays"), [(True, False), (False, True)])
-def test_guests_that_did_not_come_up_are_booted_again(
-    records: list[Path], capsys: pytest.CaptureFixture[str], *, failed: bool, stays: bool
-) -> None:
-    reason = {"reason": "the guest panicked", "remedy": "name another kernel"}
-    missing = reason | ({"failed": True} if failed else {})
-    retry.GUEST_PATH.write_text(json.dumps({"virtual": {"unavailable": missing}}))
-    retry.main()
-    said = "everything in guests: not up, the guest panicked"
-    assert (said in capsys.readouterr().out.splitlines()) is failed
-    assert retry.GUEST_PATH.exists() is stays

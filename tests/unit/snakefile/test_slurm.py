@@ -11,7 +11,7 @@ from copycost.config.config import Slurm
 from copycost.config.grid import Grid
 from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
-from copycost.snakefile.slurm import System, node_of, offered, system_of, time_limit_of
+from copycost.snakefile.slurm import node_of, offered, time_limit_of
 
 ANY = Slurm(partition="auto", nodes=(), count=2, constraint=None)
 SINFO = """\
@@ -120,16 +120,15 @@ def test_a_node_on_which_no_job_would_begin_is_lost(
 def test_kernel_and_memory_of_a_node_are_told_or_the_usual_is_asked_for(slurm: FakeSlurm) -> None:
     kernel = "Linux 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1"
     slurm.scontrol = N1.format(memory=64000)
-    assert system_of("n1") == System(kernel, 64000)
+    assert (node_of("n1").kernel, node_of("n1").memory_mb) == (kernel, 64000)
     for answer in (N1.format(memory=1), "NodeName=n1 State=DOWN\n", ""):
         slurm.scontrol = answer
-        nodes._systems.cache_clear()
-        assert system_of("n1").memory_mb == 1000
+        nodes.cluster.cache_clear()
+        assert node_of("n1").memory_mb == 1000
 
 
-def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm) -> None:
-    slurm.sinfo = slurm.scontrol = None
-    with pytest.raises(HostError, match=r"sinfo cannot be asked .*cannot connect"):
+@pytest.mark.parametrize("command", ["sinfo", "scontrol"])
+def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm, command: str) -> None:
+    setattr(slurm, command, None)
+    with pytest.raises(HostError, match=rf"{command} cannot be asked .*cannot connect"):
         offered(None)
-    with pytest.raises(HostError, match="scontrol cannot be asked"):
-        system_of("n1")

@@ -16,7 +16,7 @@ from copycost.config.passes import is_given
 from copycost.errors import DataError
 from copycost.records.files import LOST, read_json
 from copycost.records.reading import REMEDY
-from copycost.snakefile import before_run, internals, interruption, messages, parts, retry, slurm
+from copycost.snakefile import before_run, internals, interruption, messages, retry, slurm
 from copycost.snakefile.internals import (
     all_jobs,
     is_dry_run,
@@ -36,21 +36,18 @@ from copycost.snakefile.jobs import (
     repetition_s,
 )
 from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
-from copycost.snakefile.progress import Progress, begin, format_duration, format_range
+from copycost.snakefile.placeholder_outputs import left_out
+from copycost.snakefile.progress import Progress, format_duration, format_range
 from copycost.snakefile.screen import SCREEN
-from copycost.snakefile.terminal import clear_line, say
+from copycost.snakefile.status_line import clear_line, say
 from copycost.wording.words import plural
-
-PROGRESS_PATH = Path("results/logs/progress.json")
 
 
 def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
     if interruption.was_interrupted():
         interruption.end()  # what Snakemake was doing then has swallowed it
-    jobs = waiting_jobs(workflow)
-    _say_the_host_changed(workflow, jobs)
-    _say_plan(workflow, jobs, config, would=False)
+    _say_plan(workflow, config, would=False)
 
 
 def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
@@ -63,28 +60,29 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
         SCREEN.end()
         if interruption.was_interrupted():
             return
-        jobs = waiting_jobs(workflow)
-        if jobs and not is_dry_run(workflow):
-            return  # said at the start
-        _say_the_host_changed(workflow, jobs)
-        if jobs:
-            _say_plan(workflow, jobs, config, would=True)
-        elif internals.has_nothing_to_do:
+        has_jobs = bool(waiting_jobs(workflow))
+        if is_dry_run(workflow) or not has_jobs:  # else it was said at the start
+            _say_plan(workflow, config, would=True)
+        if internals.has_nothing_to_do and not has_jobs:
             print_outcome(workflow, config)
 
     if is_first_process(workflow):
         atexit.register(at_end)
 
 
-def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) -> None:  # noqa: ANN401
+def _say_plan(workflow: Any, config: Config, *, would: bool) -> None:  # noqa: ANN401
     """Say what a run does, or would do, and how long that takes; let it be counted if it does."""
+    jobs = waiting_jobs(workflow)
+    _say_the_host_changed(workflow, jobs)
+    if not jobs:
+        return
     measuring = _measuring(jobs)
     now = _progress(jobs)
     least_s = now.left_s(now.started_s)
     may_follow, most_s = _ahead(now, config)
     if not would:
         now.ahead_s = most_s / 2
-        begin(PROGRESS_PATH, now)
+        SCREEN.how_far = now
     limits_min = {
         job.wildcards_dict["node"]: job.resources["runtime"]
         for job in jobs
@@ -114,7 +112,7 @@ def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) ->
     counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
     n_cpus = len(os.sched_getaffinity(0))
     above = sorted(n for n in counts if n > n_cpus)
-    if above and any(job.rule.name == GRID_RULE for job in jobs):
+    if above and GRID_RULE in {job.rule.name for job in jobs}:
         say(
             f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
             "each side: they share the CPUs, which is part of what is measured."
@@ -183,15 +181,12 @@ def _say_the_host_changed(workflow: Any, jobs: list[Any]) -> None:  # noqa: ANN4
     if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
         return  # nothing here is about a host
     described_anew = any(job.rule.name == HOST_RULE for job in jobs)
-    measures = bool(_measuring(jobs))
-    earlier = before_run.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
-    said = before_run.remark_on_host(
-        described_anew=described_anew, measures=measures, earlier=earlier
-    )
+    measures, would = bool(_measuring(jobs)), is_dry_run(workflow)
+    said = before_run.remark_on_host(described_anew=described_anew, measures=measures, would=would)
     if said is None:
         return
     clear_line()
-    if measures and not described_anew and not is_dry_run(workflow):
+    if measures and not described_anew and not would:
         sys.exit(said)
     print(said, file=sys.stderr)
 
@@ -234,7 +229,7 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
     for one in found:
         if str(one.reason).startswith(LOST):
             say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
-    missing = {name: why for one in parts.left_out().values() for name, why in one.items()}
+    missing = {name: why for one in left_out().values() for name, why in one.items()}
     for name, why in missing.items():
         say(f"copycost: the report lacks {name}: {why}; the next run adds it.")
     if n_aside:

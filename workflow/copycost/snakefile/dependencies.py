@@ -10,12 +10,12 @@ here: the rule has to state it (`plot_figure` does).
 import os
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from copycost.snakefile.internals import add_input, rules_with_scripts, states
+from copycost.snakefile.internals import depend_on_scripts
 
 PACKAGE = Path("workflow", "copycost")
 SCHEMAS = Path("workflow", "schemas")
@@ -27,9 +27,6 @@ _IMPORT = re.compile(
 _WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"""["'](\w+(?:\.\w+)+)["']""")
 
-# The parameter with which a rule states its code itself.
-_CODE = "code"
-
 
 def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
     """Let the content of the rules' scripts, and of all that these import, decide what is redone.
@@ -40,11 +37,7 @@ def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
     digest, since Snakemake takes seconds to look at thousands of inputs. A rule that measures
     states its own.
     """
-    for rule, name in rules_with_scripts(workflow):
-        script = str(SCRIPTS / name)
-        add_input(workflow, rule, script=[script])
-        if not states(rule, _CODE):
-            rule.set_params(**{_CODE: digest_of_code(workflow.basedir, script)})
+    depend_on_scripts(workflow, SCRIPTS, partial(digest_of_code, workflow.basedir))
 
 
 def digest_of_code(root: str | Path, *starts: str | Path) -> str:

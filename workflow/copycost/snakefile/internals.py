@@ -250,23 +250,20 @@ def given_configuration(workflow: Any) -> tuple[list[str], Mapping[str, Any]]:  
     return files, getattr(settings, "config", {})
 
 
-def rules_with_scripts(workflow: Any) -> Iterator[tuple[Any, str]]:  # noqa: ANN401
-    """Yield each rule that runs a script, and the name of the script's file."""
+def depend_on_scripts(workflow: Any, folder: Path, digest_of: Callable[[str], str]) -> None:  # noqa: ANN401
+    """Give each rule its script, in a folder, as a further input, and a digest as a parameter.
+
+    The digest is named ``code``; a rule that states that has its own.
+    """
     for rule in workflow.rules:
-        if rule.script:
-            yield rule, Path(rule.script).name
-
-
-def states(rule: Any, param: str) -> bool:  # noqa: ANN401
-    """Return whether a rule has a parameter of this name."""
-    return param in rule.params.keys()  # noqa: SIM118 - it is no mapping
-
-
-def add_input(workflow: Any, rule: Any, **files: Sequence[str]) -> None:  # noqa: ANN401
-    """Give a rule that was read already further inputs, by their names."""
-    if rule.input_modifier is None:  # a rule that states no input has none either
-        rule.input_modifier = workflow.modifier.path_modifier
-    rule.set_input(**files)
+        if not rule.script:
+            continue
+        script = str(folder / Path(rule.script).name)
+        if rule.input_modifier is None:  # a rule that states no input has none either
+            rule.input_modifier = workflow.modifier.path_modifier
+        rule.set_input(script=[script])
+        if "code" not in rule.params.keys():  # noqa: SIM118 - it is no mapping
+            rule.set_params(code=digest_of(script))
 
 
 def forget_rules(workflow: Any, names: Sequence[str]) -> None:  # noqa: ANN401

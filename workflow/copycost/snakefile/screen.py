@@ -1,17 +1,17 @@
 """Shows how far a run is: on a terminal in a line that is written again, in a log in new ones."""
 
 import re
-import sys
 import threading
 import time
 from collections.abc import Mapping
+from typing import Any
 
-from copycost.snakefile import progress, terminal
+from copycost.snakefile import status_line
 from copycost.snakefile.interruption import was_interrupted
 from copycost.snakefile.jobs import WORDS, kind_of
 from copycost.snakefile.progress import Progress, format_duration
 
-PLANNING = "working out what is to be done"
+_PLANNING = "working out what is to be done"
 
 # A line is written again so often [s].
 _TICK_S = 1.0
@@ -23,9 +23,13 @@ _BAR_COLUMNS = 12
 
 
 class Screen:
-    """Says what is done, as long as it is done, from a thread of its own."""
+    """Says what is done, as long as it is done, from a thread of its own.
+
+    How far the run is it knows once that is known of what is to be done.
+    """
 
     def __init__(self) -> None:
+        self.how_far: Progress | None = None
         self._doing = ""
         self._since_s = 0.0
         self._said = ""
@@ -34,8 +38,8 @@ class Screen:
 
     def begin(self) -> None:
         """Begin with working out what is to be done."""
-        terminal.take_line()
-        self._doing = PLANNING
+        status_line.take_line()
+        self._doing = _PLANNING
         self._since_s = self._said_s = time.monotonic()
         self._show()
         threading.Thread(target=self._run, daemon=True).start()
@@ -43,19 +47,36 @@ class Screen:
     def begin_job(self, rule: str, wildcards: Mapping[str, str]) -> None:
         """Take note of a job that begins."""
         now_s, doing = time.monotonic(), WORDS.get(rule, "")
-        if (how_far := progress.read()) is not None:
-            how_far.begin(kind_of(rule, wildcards), now_s)
-            progress.write(how_far)
+        if self.how_far is not None:
+            self.how_far.begin(kind_of(rule, wildcards), now_s)
         if doing != self._doing:
             self._doing, self._since_s = doing, now_s
-        if doing and doing != self._said and not terminal.has_line():
+        if doing and doing != self._said and not status_line.is_live:
             self._say(f"copycost: {doing}")
             self._said = doing
+
+    def hear(self, news: Mapping[str, Any]) -> None:
+        """Take note of what a script tells, and say it.
+
+        Where the progress has a line of its own on a terminal, a result is said there, and only
+        what was not measured stays.
+        """
+        match news:
+            case {"line": line}:
+                self._say(line)
+            case {"result": line} if self.how_far is not None:
+                place, left = self.how_far.end_repetition(time.monotonic(), line)
+                if not status_line.is_live:
+                    self._say(f"{place} {line}, {left}")
+                elif ": FAILED, " in line or ": SKIPPED, " in line:  # as `describe_result` says it
+                    self._say(f"{place} {line}")
+            case {"chosen": counts, "each_s": each_s} if self.how_far is not None:
+                self.how_far.extend(counts, each_s)
 
     def end(self) -> None:
         """Leave the terminal to others."""
         self._ended.set()
-        terminal.give_line_back()
+        status_line.give_line_back()
 
     def _run(self) -> None:
         while not self._ended.wait(_TICK_S) and not was_interrupted():
@@ -64,14 +85,14 @@ class Screen:
     def _show(self) -> None:
         now_s = time.monotonic()
         spent_s = now_s - self._since_s
-        if terminal.has_line():
-            terminal.show_line(describe(progress.read(), self._doing, now_s))
+        if status_line.is_live:
+            status_line.show_line(describe(self.how_far, self._doing, now_s))
         elif self._doing and now_s - self._said_s >= max(_SILENCE_S, _SILENCE_SHARE * spent_s):
             self._say(f"copycost: still {self._doing}, {format_duration(spent_s)}")
 
     def _say(self, line: str) -> None:
         self._said_s = time.monotonic()
-        terminal.write(sys.stdout, f"{line}\n")
+        status_line.say(line)
 
 
 SCREEN = Screen()

@@ -38,13 +38,17 @@ class Node:
     """A node of a cluster, in its partitions.
 
     It has so many CPUs, as Slurm counts them; its state is as sinfo calls it, ``idle``, ``down*``,
-    ...; a constraint may ask for its features.
+    ...; a constraint may ask for its features. Of what runs there it has told Slurm the kernel's
+    name, release and build, empty if it never has; the memory is what a job that has the node alone
+    can have [MB].
     """
 
     partitions: frozenset[str]
     n_cpus: int
     state: str
     features: frozenset[str]
+    kernel: str = ""
+    memory_mb: int = _MEMORY_UNTOLD_MB
 
     @property
     def is_lost(self) -> bool:
@@ -59,30 +63,40 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """What runs on a node, as it has told Slurm.
+class Cluster:
+    """Nodes by name, the partition that has no need to be named, and limits of partitions [min]."""
 
-    The kernel's name, release and build are empty of a node that has never told; the memory is what
-    a job that has the node alone can have [MB].
-    """
+    nodes: Mapping[str, Node]
+    default: str | None
+    limits_min: Mapping[str, float]
 
-    kernel: str
-    memory_mb: int
+
+@cache
+def cluster() -> Cluster:
+    """Return the cluster, as Slurm knows it; HostError if it cannot be asked."""
+    found = cluster_in(_answer(*_SINFO))
+    systems = systems_in(_answer(*_SCONTROL))
+    nodes = {
+        name: replace(node, kernel=systems[name][0], memory_mb=systems[name][1])
+        if name in systems
+        else node
+        for name, node in found.nodes.items()
+    }
+    return replace(found, nodes=nodes)
 
 
 def offered(partition: str | None) -> dict[str, Node]:
     """Return the nodes of a partition by name; None for the one that jobs go to by default.
 
-    Raises ConfigError if there is none by default. This and what follows raise HostError if Slurm
-    cannot be asked.
+    Raises ConfigError if there is none by default.
     """
-    nodes, default, _ = _nodes()
-    if partition is None and default is None:
+    wanted = partition or cluster().default
+    if wanted is None:
         raise ConfigError(
             "config.yaml: hosts.slurm.partition: got auto, and this cluster has no default "
             "partition, so name one"
         )
-    return {name: node for name, node in nodes.items() if (partition or default) in node.partitions}
+    return {name: node for name, node in cluster().nodes.items() if wanted in node.partitions}
 
 
 def time_limit_of(partition: str | None) -> float:
@@ -90,50 +104,30 @@ def time_limit_of(partition: str | None) -> float:
 
     Infinite where there is no limit, or no such partition.
     """
-    _, default, limits = _nodes()
-    return limits.get(partition or default or "", math.inf)
+    return cluster().limits_min.get(partition or cluster().default or "", math.inf)
 
 
 def node_of(name: str) -> Node:
     """Return a node of any partition; of one that there is not, a node of one CPU."""
-    return _nodes()[0].get(name, Node(frozenset(), 1, "unknown", frozenset()))
-
-
-def system_of(name: str) -> System:
-    """Return what runs on a node."""
-    return _systems().get(name, System("", _MEMORY_UNTOLD_MB))
-
-
-# nodes by name, the partition that has no need to be named, and the limits of partitions [min]
-_Cluster = tuple[Mapping[str, Node], str | None, Mapping[str, float]]
-
-
-@cache
-def _nodes() -> _Cluster:
-    return nodes_in(_answer(*_SINFO))
-
-
-@cache
-def _systems() -> Mapping[str, System]:
-    return systems_in(_answer(*_SCONTROL))
+    return cluster().nodes.get(name, Node(frozenset(), 1, "unknown", frozenset()))
 
 
 @parser_of("sinfo")
-def nodes_in(answer: str) -> _Cluster:
+def cluster_in(answer: str) -> Cluster:
     """Return what sinfo says of a cluster."""
     found: dict[str, Node] = {}
-    limits: dict[str, float] = {}
+    limits_min: dict[str, float] = {}
     default = None
     for line in answer.splitlines():  # a node has one for each of its partitions
         name, partition, n_cpus, state, limit, features = line.strip().split("|", maxsplit=5)
         if partition.endswith("*"):
             partition = default = partition.removesuffix("*")
-        limits[partition] = _minutes(limit)
+        limits_min[partition] = _minutes(limit)
         has = frozenset(features.split(",")) - {"(null)"}
         node = Node(frozenset({partition}), int(n_cpus.rstrip("+")), state.lower(), has)
         known = found.get(name, node)
         found[name] = replace(node, partitions=node.partitions | known.partitions)
-    return found, default, limits
+    return Cluster(found, default, limits_min)
 
 
 def _minutes(limit: str) -> float:
@@ -146,20 +140,18 @@ def _minutes(limit: str) -> float:
 
 
 @parser_of("scontrol show node")
-def systems_in(answer: str) -> Mapping[str, System]:
-    """Return what runs on each node."""
+def systems_in(answer: str) -> Mapping[str, tuple[str, int]]:
+    """Return what runs on each node: kernel, and memory [MB]."""
     found = {}
     for line in answer.splitlines():
-        name = re.match(r"NodeName=(\S+)", line)
-        if name is None:
-            continue
-        kernel = re.search(r"\sOS=(.*?)\s+RealMemory=", line)
-        memory, reserved = (
-            int(of[1]) if (of := re.search(rf"\s{key}=(\d+)", line)) else 0
-            for key in ("RealMemory", "MemSpecLimit")
-        )
-        usable_mb = max(memory - reserved, _MEMORY_UNTOLD_MB)
-        found[name[1]] = System(kernel[1].strip() if kernel else "", usable_mb)
+        if name := re.match(r"NodeName=(\S+)", line):
+            kernel = re.search(r"\sOS=(.*?)\s+RealMemory=", line)
+            memory, reserved = (
+                int(of[1]) if (of := re.search(rf"\s{key}=(\d+)", line)) else 0
+                for key in ("RealMemory", "MemSpecLimit")
+            )
+            usable_mb = max(memory - reserved, _MEMORY_UNTOLD_MB)
+            found[name[1]] = (kernel[1].strip() if kernel else "", usable_mb)
     return found
 
 

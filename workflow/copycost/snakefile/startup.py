@@ -18,7 +18,7 @@ from copycost.config.config import Config
 from copycost.config.passes import is_given
 from copycost.config.sources import Surroundings, read_sources
 from copycost.errors import ConfigError, CopycostError
-from copycost.snakefile import console_summary, internals, interruption, messages, terminal
+from copycost.snakefile import console_summary, internals, interruption, messages, status_line
 from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.script_starter import ScriptStarter
 
@@ -43,7 +43,7 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
         interruption.end_quietly(line=interruption.LINE)
-        internals.run_scripts_with(ScriptStarter().run)
+        internals.run_scripts_with(ScriptStarter(SCREEN.hear).run)
     _watch(workflow)
 
 
@@ -66,7 +66,7 @@ def _watch(workflow: Any) -> None:  # noqa: ANN401
         if first and not looks:
             SCREEN.begin_job(rule, wildcards)
 
-    internals.watch_messages(reworded, begin_job, before_showing=terminal.clear_line)
+    internals.watch_messages(reworded, begin_job, before_showing=status_line.clear_line)
 
 
 def checked_config(workflow: Any) -> Config:  # noqa: ANN401
