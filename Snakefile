@@ -61,7 +61,7 @@ digest_of = partial(dependencies.digest_of_modules, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow)
-N_ASIDE = before_run.set_aside_unusable(workflow, CONFIG)
+before_run.set_aside_unusable(workflow, CONFIG)
 GRID = given_or(Grid.of(CONFIG))
 NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
 CHAPTERS = chapters.enabled_chapters(
@@ -184,7 +184,7 @@ onstart:
 
 
 onsuccess:
-    console_summary.print_outcome(workflow, CONFIG, N_ASIDE)
+    console_summary.print_outcome(workflow, CONFIG)
 
 
 onerror:

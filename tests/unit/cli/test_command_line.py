@@ -90,7 +90,6 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--snakefile nope", "--snakefile nope: there is no such file in "),
         ("-d nope", "-d nope: there is no such folder in "),
         ("workflow", "workflow: there is no such target; targets are measure, "),
-        ("results/nope", "results/nope: there is no such target; targets are measure, tables, "),
         ("doctr", "; did you mean doctor?"),
         ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
         ("--minutes", "--minutes: a value must follow it"),

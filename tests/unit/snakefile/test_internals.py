@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import snakemake.cli
-from snakemake import common, rules, sourcecache
+from snakemake import common, rules
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
 from snakemake.script import PythonScript
@@ -15,8 +15,10 @@ from snakemake_interface_common import plugin_registry
 from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 
 from copycost.config.checkout import ROOT
+from copycost.errors import CopycostError
 from copycost.snakefile.internals import run_scripts_with, start_quickly
 
+SCRIPT = ".snakemake/scripts/tmpx7.draw.py"
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
 
 
@@ -39,20 +41,20 @@ def execute(status: int | None, **changes: str) -> list[str]:
         return status
 
     run_scripts_with(run)
-    PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), "a.py")
+    PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), SCRIPT)
     return given
 
 
-@pytest.mark.parametrize(("status", "as_usual"), [(0, []), (None, ["a.py"])])
+@pytest.mark.parametrize(("status", "as_usual"), [(0, []), (None, [SCRIPT])])
 def test_a_script_is_started_as_usual_only_where_it_could_not_be_begun(
     started: list[str], status: int | None, as_usual: list[str]
 ) -> None:
-    assert execute(status) == ["a.py"]
+    assert execute(status) == [SCRIPT]
     assert started == as_usual
 
 
 def test_a_script_that_failed_fails_its_job(started: list[str]) -> None:
-    with pytest.raises(subprocess.CalledProcessError, match=r"a\.py.* exit status 3"):
+    with pytest.raises(CopycostError, match=r"^draw failed \(exit status 3\)$"):
         execute(3)
     assert started == []
 
@@ -62,7 +64,7 @@ def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
     started: list[str], name: str
 ) -> None:
     assert execute(0, **{name: "x"}) == []
-    assert started == ["a.py"]
+    assert started == [SCRIPT]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,6 @@ def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: 
 
 
 SPARED = (
-    (sourcecache.SourceCache, "_open"),
     (snakemake.dag.ScriptProcessor, "process_job"),
     (FilePersistence, "_read_record_cached"),
     (plugin_registry, "pkgutil"),

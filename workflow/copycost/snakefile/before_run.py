@@ -75,10 +75,10 @@ def lock_folder() -> None:
     os.write(fd, f"{os.getpid()}\n".encode())
 
 
-def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
-    """Set aside what cannot be used, say so, and return how much it was; a dry run only says so."""
+def set_aside_unusable(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """Set aside what cannot be used, and say so; a dry run only says so."""
     if not is_first_process(workflow) or is_given():
-        return 0
+        return
     looks, lock = is_dry_run(workflow), _take_lock()
     be = "would be" if looks else "are"
     found = {} if lock is None and not looks else dict(unusable(config))
@@ -103,7 +103,6 @@ def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
         )
         status_line.clear_line()
         print(said, *shown, sep="\n", file=sys.stderr)
-    return len(lost)
 
 
 def unusable(config: Config) -> Iterator[tuple[Path, str]]:

@@ -217,7 +217,7 @@ def _progress(jobs: Sequence[Any]) -> Progress:
     return Progress(dict(counts), each_s, time.monotonic())
 
 
-def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
+def print_outcome(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
     note_the_end(workflow)
@@ -232,9 +232,6 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
     missing = {name: why for one in left_out().values() for name, why in one.items()}
     for name, why in missing.items():
         say(f"copycost: the report lacks {name}: {why}; the next run adds it.")
-    if n_aside:
-        files = plural(n_aside, "file")
-        say(f"copycost: {files} that could not be used lie in results/aside, with why.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         say(_the_answer())

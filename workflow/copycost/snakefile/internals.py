@@ -9,7 +9,6 @@ import logging
 import os
 import pkgutil
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
+from copycost.errors import CopycostError
 from copycost.records.disk import lacks_room
 
 
@@ -90,12 +90,12 @@ def shorten_command_line() -> None:
 def start_quickly(words: Sequence[str]) -> None:
     """Spare Snakemake what it does at each start, or for each job, and nobody here needs.
 
-    To import packages for solvers, for profiles with arrays, and for sources in the network, and
-    plugins that write its report or run jobs elsewhere, unless `words` ask for them; to walk
-    through all packages for each kind of plugin. To take a parameter for a table of pandas (none of
-    ours is), and look for each job whether its script is there (it is one of its inputs). To read
-    each of its notes on a file several times, and look up the parameters of the same functions for
-    each job. To search for garbage among all jobs after every 700 new objects.
+    To import packages for solvers and for profiles with arrays, and plugins that write its report
+    or run jobs elsewhere, unless `words` ask for them; to walk through all packages for each kind
+    of plugin. To take a parameter for a table of pandas (none of ours is), and look for each job
+    whether its script is there (it is one of its inputs). To read each of its notes on a file
+    several times, and look up the parameters of the same functions for each job. To search for
+    garbage among all jobs after every 700 new objects.
     """
     from snakemake_interface_common import plugin_registry
     from snakemake_interface_common.plugin_registry import PluginRegistryBase
@@ -116,7 +116,7 @@ def start_quickly(words: Sequence[str]) -> None:
     yaml.FullLoader = yaml.CFullLoader  # type: ignore[misc, assignment]
     with _without("pulp"):
         import snakemake.cli  # type: ignore[import-untyped]
-    from snakemake import common, rules, sourcecache
+    from snakemake import common, rules
     from snakemake.persistence import PersistenceBase  # type: ignore[import-untyped]
     from snakemake.persistence.file import FilePersistence  # type: ignore[import-untyped]
     from snakemake_interface_report_plugins import (  # type: ignore[import-untyped]
@@ -127,17 +127,10 @@ def start_quickly(words: Sequence[str]) -> None:
         registry.ReportPluginRegistry.collect_plugins = PluginRegistryBase.collect_plugins
     params_of = common.get_function_params
     known_params = lru_cache(params_of)
-    open_any = sourcecache.SourceCache._open
 
     def get_function_params(function: Callable[..., object]) -> Any:  # noqa: ANN401
         return (known_params if isinstance(function, FunctionType) else params_of)(function)
 
-    def open_source(self: Any, file: Any, mode: str, encoding: str | None = None) -> Any:  # noqa: ANN401
-        if type(file) is sourcecache.LocalSourceFile:
-            return Path(file.get_path_or_uri(secret_free=False)).open(mode, encoding=encoding)
-        return open_any(self, file, mode, encoding)
-
-    sourcecache.SourceCache._open = open_source
     common.get_function_params = rules.get_function_params = get_function_params
     snakemake.dag.ScriptProcessor.process_job = lambda *_: None
     PersistenceBase._serialize_param_pandas = PersistenceBase._serialize_param_builtin
@@ -211,8 +204,9 @@ def run_scripts_with(run: Callable[[str], int | None]) -> None:
         status = run(fname) if all(one is None for one in elsewhere) else None
         if status is None:
             as_usual(self, fname, edit)
-        elif status != 0:
-            raise subprocess.CalledProcessError(status, f"{sys.executable} {shlex.quote(fname)}")
+        elif status != 0:  # it has said why
+            name = Path(fname).stem.rpartition(".")[2]  # a random word is in front
+            raise CopycostError(f"{name} failed (exit status {status})")
 
     PythonScript.execute_script = execute_script
 
