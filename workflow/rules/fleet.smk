@@ -1,7 +1,7 @@
 # Other hosts: each node of a cluster measured by one job, which runs the ordinary workflow there; and
 # the report over all hosts. `./run fleet`, or snakemake --profile workflow/profiles/slurm fleet.
 from copycost.snakefile.slurm import (
-    archives_of,
+    chosen_nodes,
     host_name,
     in_site_partition,
     job_minutes,
@@ -48,7 +48,7 @@ rule measure_node:
 rule merge_hosts:
     input:
         # Asked only where the fleet is wanted: it takes a cluster to answer.
-        archives=lambda wildcards: archives_of(HOSTS, NODE_ARCHIVE),
+        archives=lambda wildcards: expand(NODE_ARCHIVE, node=chosen_nodes(HOSTS)),
     output:
         report="results/fleet/report/report.html",
     log:

@@ -22,49 +22,27 @@ SCRIPT = ".snakemake/scripts/tmpx7.draw.py"
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Paths of the scripts that Snakemake started as usual."""
-    paths: list[str] = []
-    monkeypatch.setattr(
-        PythonScript, "execute_script", lambda self, fname, edit=False: paths.append(fname)
-    )
-    return paths
-
-
-def execute(status: int | None, **changes: str) -> list[str]:
-    """Execute a script where others run it with that status; return what these were given."""
+def test_a_script_is_started_as_usual_only_where_nobody_else_could_begin_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[str] = []
     given: list[str] = []
 
-    def run(path: str) -> int | None:
-        given.append(path)
-        return status
+    def execute(status: int | None, **changes: str) -> None:
+        monkeypatch.setattr(
+            PythonScript, "execute_script", lambda _, path, __: started.append(path)
+        )
+        run_scripts_with(lambda path: given.append(path) or status)
+        PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), SCRIPT)
 
-    run_scripts_with(run)
-    PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), SCRIPT)
-    return given
-
-
-@pytest.mark.parametrize(("status", "as_usual"), [(0, []), (None, [SCRIPT])])
-def test_a_script_is_started_as_usual_only_where_it_could_not_be_begun(
-    started: list[str], status: int | None, as_usual: list[str]
-) -> None:
-    assert execute(status) == [SCRIPT]
-    assert started == as_usual
-
-
-def test_a_script_that_failed_fails_its_job(started: list[str]) -> None:
+    execute(0)
     with pytest.raises(CopycostError, match=r"^draw failed \(exit status 3\)$"):
         execute(3)
-    assert started == []
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
-    started: list[str], name: str
-) -> None:
-    assert execute(0, **{name: "x"}) == []
-    assert started == [SCRIPT]
+    assert (given, started) == ([SCRIPT] * 2, [])
+    execute(None)
+    for name in PLAIN:  # an environment of its own
+        execute(0, **{name: "x"})
+    assert (given, started) == ([SCRIPT] * 3, [SCRIPT] * (1 + len(PLAIN)))
 
 
 @pytest.mark.parametrize(

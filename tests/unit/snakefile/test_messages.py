@@ -11,17 +11,9 @@ UNKNOWN = (
 )
 
 
-def said_of(message: str) -> str:
-    said = reworded(message, quiet=True)
-    assert said is not None
-    return said
-
-
-@pytest.mark.parametrize(
-    ("target", "meant"), [("tabels", "tables"), ("figure", "figures"), ("doctr", "doctor")]
-)
+@pytest.mark.parametrize(("target", "meant"), [("tabels", "tables"), ("doctr", "doctor")])
 def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, meant: str) -> None:
-    said = said_of(UNKNOWN.format(target))
+    said = str(reworded(UNKNOWN.format(target), quiet=True))
     assert said.startswith(f"copycost: {target}: there is no such target; targets are measure, ")
     assert said.endswith(f"; did you mean {meant}?")
     assert "\n" not in said
@@ -31,7 +23,6 @@ def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, 
     "message",
     [
         "Building DAG of jobs...",
-        "Reasons:\n    (check individual jobs above for details)",
         "Some jobs were triggered by provenance information, see ... wipe its metadata",
         "This was a dry-run (flag -n). The order of jobs does not reflect ...",
     ],

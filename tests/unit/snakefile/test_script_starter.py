@@ -3,10 +3,8 @@
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -26,12 +24,6 @@ told = {
     "threads": os.environ["OMP_NUM_THREADS"],
 }
 Path(__file__).with_suffix(".json").write_text(json.dumps(told))
-"""
-WAIT = """
-import time
-from pathlib import Path
-Path(__file__).with_suffix(".begun").write_text(str(__import__("os").getpid()))
-time.sleep(60)
 """
 FULL_AT_FIRST = """
 import os, shutil, time
@@ -69,23 +61,6 @@ def told(path: str) -> dict[str, object]:
     return found
 
 
-def in_background(starter: ScriptStarter, path: str) -> tuple[list[int | None], int]:
-    """Start a script that waits; return where its exit status will be, and its process id."""
-    found: list[int | None] = []
-    Thread(target=lambda: found.append(starter.run(path)), daemon=True).start()
-    begun = Path(path).with_suffix(".begun")
-    wait_until(lambda: begun.is_file() and begun.read_text() != "")
-    return found, int(begun.read_text())
-
-
-def wait_until(true: object, timeout_s: float = 120.0) -> None:
-    assert callable(true)
-    deadline_s = time.monotonic() + timeout_s
-    while not true():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
-
-
 def test_each_script_is_a_process_of_its_own(starter: ScriptStarter, tmp_path: Path) -> None:
     paths = [script(tmp_path, REPORT, f"{name}.same.py") for name in "ab"]
     assert [starter.run(path) for path in paths] == [0, 0]
@@ -109,7 +84,6 @@ def test_what_a_script_tells_is_heard_before_its_end(
     ("text", "status", "said"),
     [
         ("import sys; sys.exit(7)", 7, ""),
-        ("import sys; sys.exit()", 0, ""),
         ("raise SystemExit('too bad')", 1, "too bad"),
         ("1 / 0", 1, "ZeroDivisionError"),
         ("import copycost.nothing_of_this_name", 1, "ModuleNotFoundError"),
@@ -136,9 +110,7 @@ def test_exit_status_and_last_words(
     assert "script_server" not in err  # a traceback begins in the script
 
 
-@pytest.mark.parametrize(
-    ("room", "status", "tries"), [("[0, 0, 1]", 0, 2), ("[1]", 0, 2), ("[0] * 60", 1, 1)]
-)
+@pytest.mark.parametrize(("room", "status", "tries"), [("[0, 0, 1]", 0, 2), ("[0] * 60", 1, 1)])
 def test_a_script_runs_again_once_the_disk_is_no_longer_full(
     starter: ScriptStarter, tmp_path: Path, room: str, status: int, tries: int
 ) -> None:
@@ -156,17 +128,6 @@ def test_a_script_is_not_begun_where_the_server_is_gone(
     os.kill(server, signal.SIGKILL)
     os.waitpid(server, 0)
     assert starter.run(path) is None
-
-
-def test_a_script_that_nobody_sees_to_the_end_of_has_failed(
-    starter: ScriptStarter, tmp_path: Path
-) -> None:
-    path = script(tmp_path, REPORT)
-    assert starter.run(path) == 0
-    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
-    os.kill(int(str(told(path)["parent"])), signal.SIGKILL)
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: found == [1])
 
 
 def test_a_script_is_not_run_where_the_interrupt_came_before_it(

@@ -14,6 +14,12 @@ from copycost.snakefile import slurm as nodes
 from copycost.snakefile.slurm import node_of, offered, time_limit_of
 
 ANY = Slurm(partition="auto", nodes=(), count=2, constraint=None)
+
+
+def chosen(asked: Slurm) -> list[str]:
+    return nodes.chosen_nodes(replace(configured().hosts, where=("slurm",), slurm=asked))
+
+
 SINFO = """\
 n2|short*|64|idle|20:00|amd,ib
 n2|long|64|idle|2-12:00:00|amd,ib
@@ -31,15 +37,19 @@ def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
     return fake_slurm(monkeypatch, SINFO)
 
 
-def test_nodes_that_are_named_are_taken() -> None:
-    assert nodes.chosen_nodes(replace(ANY, nodes=("n10",))) == ["n10"]
-    assert nodes.chosen_nodes(replace(ANY, nodes=("n2",), constraint="ib")) == ["n2"]
-
-
-def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
-    assert nodes.chosen_nodes(replace(ANY, constraint="amd")) == ["n1", "n2"]
-    assert nodes.chosen_nodes(replace(ANY, count=1, constraint="intel|amd&ib")) == ["n2"]
-    assert nodes.chosen_nodes(replace(ANY, count=3)) == ["n1", "n10", "n2"]
+@pytest.mark.parametrize(
+    ("asked", "taken"),
+    [
+        (replace(ANY, nodes=("n10",)), "n10"),
+        (replace(ANY, constraint="amd"), "n1 n2"),
+        (replace(ANY, count=1, constraint="intel|amd&ib"), "n2"),
+        (replace(ANY, count=3), "n1 n10 n2"),
+    ],
+)
+def test_nodes_that_are_named_are_taken_else_as_many_as_wanted_that_fit_and_can_be_used(
+    asked: Slurm, taken: str
+) -> None:
+    assert chosen(asked) == taken.split()
 
 
 @pytest.mark.parametrize(
@@ -55,13 +65,13 @@ def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
 )
 def test_what_cannot_be_is_said(asked: Slurm, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        nodes.chosen_nodes(asked)
+        chosen(asked)
 
 
 def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) -> None:
     slurm.sinfo = "n_1|all*|2|idle|infinite|(null)\nn-1|all*|2|idle|infinite|(null)\n"
     with pytest.raises(ConfigError, match="n-1 and n_1 would both be called n-1"):
-        nodes.chosen_nodes(ANY)
+        chosen(ANY)
 
 
 def test_a_partition_that_ends_jobs_early_and_nodes_that_wait_for_repair_are_said() -> None:

@@ -34,12 +34,11 @@ from copycost.records.record import host_digest
 from copycost.snakefile import placeholder_outputs, status_line
 from copycost.snakefile.internals import is_dry_run, is_first_process
 from copycost.snakefile.outcomes import UNREADABLE, outcomes
-from copycost.snakefile.retry import CONFIG_PATH, PEERS_PATH, asked_paths, describe
+from copycost.snakefile.retry import asked_paths, describe
 from copycost.snakefile.status_line import say
 from copycost.wording.words import changes_between, plural
 
 HOST_PATH = Path("results/host.json")
-GUEST_PATH = Path("results/guest.json")
 LOCK_PATH = Path(".snakemake/copycost.lock")
 
 _MOST_SHOWN = 5
@@ -107,16 +106,15 @@ def set_aside_unusable(workflow: Any, config: Config) -> None:  # noqa: ANN401
 
 def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     """Yield what cannot be used of what a configuration asks for, each file with why."""
-    for path in sorted(Path("results/passes").glob("*.json")):
-        if why := _problem(_cells_of_pass, path):
-            yield path, why
-    for path in filter(Path.is_file, (*sorted(PEERS_PATH.glob("*.json")), HOST_PATH, GUEST_PATH)):
-        if why := _problem(_object, path):
-            yield path, why
-        elif _has_failed(_object(path)):
-            yield path, _MAY_BE_BACK
-    if CONFIG_PATH.is_file() and (why := _problem(_sections, CONFIG_PATH)):
-        yield CONFIG_PATH, why
+    for pattern, read in _READERS.items():
+        for path in sorted(Path("results").glob(pattern)):
+            try:
+                content = read(path)
+            except (*UNUSABLE, yaml.YAMLError) as error:
+                yield path, reason_of(error, path)
+            else:
+                if _has_failed(content):
+                    yield path, _MAY_BE_BACK
     states: dict[Path, str] = {}
     for one in outcomes(asked_paths(config)):
         if one.status == UNREADABLE:
@@ -148,9 +146,9 @@ def _is_away(path: Path) -> bool:
         return False
 
 
-def _has_failed(facts: dict[str, Any]) -> bool:
+def _has_failed(content: dict[str, Any]) -> bool:
     """Return whether a machine could not be reached, or a guest not booted, when it was tried."""
-    places = (facts.get(name) or {} for name in ("wire", "virtual"))
+    places = (content.get(name) or {} for name in ("wire", "virtual"))
     return any((place.get("unavailable") or {}).get("failed") for place in places)
 
 
@@ -162,16 +160,18 @@ def _sections(path: Path) -> dict[str, Any]:
     return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def _cells_of_pass(path: Path) -> list[Cell]:
-    return [Cell.from_path(record) for record in _object(path)["records"]]
+def _chosen(path: Path) -> dict[str, Any]:
+    return {"cells": [Cell.from_path(record) for record in _object(path)["records"]]}
 
 
-def _problem(read: Callable[[Path], object], path: Path) -> str | None:
-    try:
-        read(path)
-    except (*UNUSABLE, yaml.YAMLError) as error:
-        return reason_of(error, path)
-    return None
+# What a run reads besides records, below results.
+_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "passes/*.json": _chosen,
+    "peers/*.json": _object,
+    "host.json": _object,
+    "guest.json": _object,
+    "config.yaml": _sections,
+}
 
 
 def remark_on_host(*, described_anew: bool, measures: bool, would: bool) -> str | None:

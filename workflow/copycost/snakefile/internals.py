@@ -8,7 +8,6 @@ import gc
 import logging
 import os
 import pkgutil
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,14 +19,6 @@ from typing import Any, NoReturn
 
 from copycost.errors import CopycostError
 from copycost.records.disk import lacks_room
-
-
-def quote_interpreter() -> None:
-    """Have Snakemake start scripts although there is a space, say, in the path of the interpreter.
-
-    It puts that path into a shell's command line as it is (``PythonScript.execute_script``).
-    """
-    sys.executable = shlex.quote(sys.executable)
 
 
 def watch_messages(

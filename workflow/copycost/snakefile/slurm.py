@@ -3,7 +3,7 @@
 import math
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -168,17 +168,6 @@ def _answer(*command: str) -> str:
         ) from error
 
 
-def archives_of(hosts: Hosts, pattern: str) -> list[str]:
-    """Return the archives of all nodes to be measured; none where no cluster is asked for.
-
-    Raises ConfigError or HostError if the configuration does not say which, or the cluster does not
-    answer.
-    """
-    if "slurm" not in hosts.where:
-        return []
-    return [pattern.format(node=node) for node in chosen_nodes(hosts.slurm)]
-
-
 def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
     """Return hosts in the partition that a site's own profile names, unless they name one.
 
@@ -191,69 +180,66 @@ def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
     return replace(hosts, slurm=replace(hosts.slurm, partition=partition))
 
 
-def chosen_nodes(slurm: Slurm) -> list[str]:
+def chosen_nodes(hosts: Hosts) -> list[str]:
     """Return the nodes to measure: those named, else those that fit, as many as wanted, by name.
 
-    Nodes on which no job would begin are not chosen; where they are named, it waits for them.
+    None where no cluster is asked for. Nodes on which no job would begin are not chosen; where they
+    are named, it waits for them.
 
     Raises ConfigError if nothing says which, or the cluster has too few.
     """
+    if "slurm" not in hosts.where:
+        return []
+    slurm = hosts.slurm
     known = offered(slurm.named_partition)
     fitting = sorted(name for name, node in known.items() if node.fits(slurm.constraint))
     usable = [name for name in fitting if not known[name].is_lost]
     chosen = list(slurm.nodes) or usable[: slurm.count or None]
-    refusal = _refusal(slurm, known, fitting, usable) or _of_one_name(chosen)
-    if refusal is not None:
+    for refusal in _refusals(slurm, sorted(known), fitting, usable, chosen):
         raise ConfigError(f"config.yaml: hosts.slurm{refusal}")
     return chosen
 
 
-def _refusal(
-    slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[str], usable: Sequence[str]
-) -> str | None:
-    """Return the key that cannot be met, and why, as the end of a sentence; else None."""
-    missing = [name for name in slurm.nodes if name not in known]
-    unfit = [name for name in slurm.nodes if name not in fitting]
-    if missing:
-        return (
+def _refusals(
+    slurm: Slurm,
+    known: Sequence[str],
+    fitting: Sequence[str],
+    usable: Sequence[str],
+    chosen: Sequence[str],
+) -> Iterator[str]:
+    """Yield keys that cannot be met, each with why, as the end of a sentence."""
+    if missing := [name for name in slurm.nodes if name not in known]:
+        yield (
             f".nodes: {', '.join(missing)} not among what sinfo shows "
             f"of {slurm.named_partition or 'the default partition'} "
-            f"({', '.join(sorted(known)) or 'nothing'})"
+            f"({', '.join(known) or 'nothing'})"
         )
-    if unfit:
-        return (
+    if unfit := [name for name in slurm.nodes if name not in fitting]:
+        yield (
             f".nodes: {', '.join(unfit)} without the features of constraint, {slurm.constraint}; "
             "leave out these nodes, or set constraint to none"
         )
-    if slurm.nodes:
-        return None
-    if not slurm.count and slurm.constraint is None:
-        return (
+    if not slurm.nodes and not slurm.count and slurm.constraint is None:
+        yield (
             ": name nodes, say in count how many there shall be, or in constraint which features "
             "they must have"
         )
-    if slurm.count > len(usable):
-        return (
+    if not slurm.nodes and slurm.count > len(usable):
+        yield (
             f".count: got {slurm.count}, must be <= {len(usable)}, the nodes that fit and can be "
             f"used, as sinfo shows them ({', '.join(usable) or 'none'})"
         )
-    if not usable:
-        return (
+    if not chosen:
+        yield (
             f".constraint: got {slurm.constraint}, must be features of nodes that can be used, and "
             "sinfo shows none with these"
         )
-    return None
-
-
-def _of_one_name(nodes: Sequence[str]) -> str | None:
-    """Return that two nodes' results would be taken for those of one host, if so."""
     by_name: dict[str, str] = {}
-    for node in nodes:
+    for node in chosen:
         name = host_name(node)
         if (other := by_name.setdefault(name, node)) != node:
             both = f"{other} and {node} would both be called {name} among the hosts"
-            return f": {both}; measure them from two clones"
-    return None
+            yield f": {both}; measure them from two clones"
 
 
 def host_name(node: str) -> str:

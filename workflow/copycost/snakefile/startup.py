@@ -6,6 +6,7 @@ read, which jobs that run elsewhere do too.
 
 import logging
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Mapping
@@ -39,7 +40,8 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     # wait for ever for a job whose end it could not print.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     logging.raiseExceptions = False  # a line that its log has no room for is no news
-    internals.quote_interpreter()
+    # Snakemake puts it into a shell's command line as it is; there may be a space in its path
+    sys.executable = shlex.quote(sys.executable)
     internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
         interruption.end_quietly(line=interruption.LINE)
