@@ -43,7 +43,11 @@ from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.records.files import ASIDE
 from copycost.snakefile import before_run, console_summary, chapters, dependencies
-from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
+from copycost.snakefile.internals import (
+    forget_rules,
+    keep_the_scheduler_still,
+    take_code_into_account,
+)
 from copycost.snakefile.jobs import OF_THIS_HOST
 from copycost.snakefile.startup import checked_config, prepare_process
 
@@ -103,7 +107,7 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/fleet.smk"
 
 
-dependencies.take_code_into_account(workflow)
+take_code_into_account(workflow)
 if is_given():
     forget_rules(workflow, OF_THIS_HOST)
 

@@ -220,7 +220,7 @@ def _progress(jobs: Sequence[Any]) -> Progress:
 def print_outcome(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
-    note_the_end(workflow)
+    internals.note_the_end(workflow)
     jobs = all_jobs(workflow)
     asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
     found = outcomes([*asked, Path(MEMORY_PATH)])
@@ -247,11 +247,6 @@ def print_outcome(workflow: Any, config: Config) -> None:  # noqa: ANN401
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
-
-
-def note_the_end(workflow: Any) -> None:  # noqa: ANN401
-    """Note that a run has come to its end."""
-    internals.is_done = not is_dry_run(workflow) and not is_given()
 
 
 def _typeset_by() -> str:

@@ -10,12 +10,9 @@ here: the rule has to state it (`plot_figure` does).
 import os
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
-
-from copycost.snakefile.internals import depend_on_scripts
 
 PACKAGE = Path("workflow", "copycost")
 SCHEMAS = Path("workflow", "schemas")
@@ -26,18 +23,6 @@ _IMPORT = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"""["'](\w+(?:\.\w+)+)["']""")
-
-
-def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
-    """Let the content of the rules' scripts, and of all that these import, decide what is redone.
-
-    Snakemake itself only looks whether a script is newer than what it made: after a change of
-    branch and back, which leaves new times, everything would be measured again. The default profile
-    switches that trigger (code) off. The script is an input, compared by content; the modules are a
-    digest, since Snakemake takes seconds to look at thousands of inputs. A rule that measures
-    states its own.
-    """
-    depend_on_scripts(workflow, SCRIPTS, partial(digest_of_code, workflow.basedir))
 
 
 def digest_of_code(root: str | Path, *starts: str | Path) -> str:

@@ -17,34 +17,41 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
+from copycost.config.passes import is_given
 from copycost.errors import CopycostError
 from copycost.records.disk import lacks_room
+from copycost.snakefile import messages, status_line
+from copycost.snakefile.dependencies import SCRIPTS, digest_of_code
+from copycost.snakefile.screen import SCREEN
 
 
-def watch_messages(
-    reworded: Callable[[str], str | None],
-    begin_job: Callable[[str, Mapping[str, str]], None],
-    before_showing: Callable[[], None],
-) -> None:
-    """Look at what Snakemake logs before anybody else does.
+def watch_messages(workflow: Any) -> None:  # noqa: ANN401
+    """Look at what Snakemake logs before anybody else does, and say it in our words."""
+    first, looks = is_first_process(workflow), is_dry_run(workflow)
+    # it shall not speak of jobs, as the default profile says
+    quiet = any(one.name in ("RULES", "ALL") for one in workflow.output_settings.quiet or ())
+    if looks and quiet:  # to put together what it would say of each job takes time
+        from snakemake.jobs import Job  # type: ignore[import-untyped]
 
-    `reworded` returns what shall be said instead of a message, None where nothing shall;
-    `begin_job` takes the rule and the wildcards of each job that begins; `before_showing` comes
-    before a message.
-    """
+        Job.log_info = lambda *_words, **_options: None
 
     def look_at(record: logging.LogRecord) -> bool:
-        if getattr(record, "event", None) == "job_info":
-            begin_job(vars(record)["rule_name"], vars(record)["wildcards"])
+        global has_nothing_to_do
+        if first and not looks and getattr(record, "event", None) == "job_info":
+            SCREEN.begin_job(vars(record)["rule_name"], vars(record)["wildcards"])
         if isinstance(record.msg, str):
-            message = reworded(record.msg)
-            if message is None:
+            if first and record.msg.startswith(messages.PLANNING):
+                SCREEN.begin()
+            if first and record.msg.startswith(messages.NOTHING):
+                has_nothing_to_do = True
+                note_the_end(workflow)
+            if (message := messages.reworded(record.msg, quiet=quiet)) is None:
                 return False
             record.msg = message
         return True
 
     def look_before(_record: logging.LogRecord) -> bool:
-        before_showing()
+        status_line.clear_line()
         return True
 
     logger = logging.getLogger("snakemake.logging")
@@ -143,19 +150,18 @@ def _without(name: str) -> Iterator[None]:
             sys.modules[name] = before
 
 
-def show_no_jobs() -> None:
-    """Let a dry run that shall not speak of jobs not put together what it would say of each."""
-    from snakemake.jobs import Job  # type: ignore[import-untyped]
-
-    Job.log_info = lambda *_words, **_options: None
-
-
 is_done = False
 """Whether a run came to its end, and what it measured is this host's."""
 has_nothing_to_do = False
 """Whether Snakemake has said that everything is there."""
 met_full_disk = False
 """Whether an error that Snakemake said comes from a disk that was full."""
+
+
+def note_the_end(workflow: Any) -> None:  # noqa: ANN401
+    """Note that a run has come to its end."""
+    global is_done
+    is_done = not is_dry_run(workflow) and not is_given()
 
 
 def say_plainly(kind: type[Exception], name: str) -> None:
@@ -217,11 +223,6 @@ def is_dry_run(workflow: Any) -> bool:  # noqa: ANN401
     return bool(workflow.output_settings.dryrun)
 
 
-def is_quiet(workflow: Any) -> bool:  # noqa: ANN401
-    """Return whether Snakemake shall not speak of jobs, as the default profile says."""
-    return any(one.name in ("RULES", "ALL") for one in workflow.output_settings.quiet or ())
-
-
 def is_first_process(workflow: Any) -> bool:  # noqa: ANN401
     """Return whether this is what the user started, not a job that it started elsewhere."""
     return bool(workflow.is_main_process)
@@ -235,20 +236,24 @@ def given_configuration(workflow: Any) -> tuple[list[str], Mapping[str, Any]]:  
     return files, getattr(settings, "config", {})
 
 
-def depend_on_scripts(workflow: Any, folder: Path, digest_of: Callable[[str], str]) -> None:  # noqa: ANN401
-    """Give each rule its script, in a folder, as a further input, and a digest as a parameter.
+def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
+    """Let the content of the rules' scripts, and of all that these import, decide what is redone.
 
-    The digest is named ``code``; a rule that states that has its own.
+    Snakemake itself only looks whether a script is newer than what it made: after a change of
+    branch and back, which leaves new times, everything would be measured again. The default profile
+    switches that trigger (code) off. The script is an input, compared by content; the modules are a
+    digest, since Snakemake takes seconds to look at thousands of inputs. A rule that measures
+    states its own.
     """
     for rule in workflow.rules:
         if not rule.script:
             continue
-        script = str(folder / Path(rule.script).name)
+        script = str(SCRIPTS / Path(rule.script).name)
         if rule.input_modifier is None:  # a rule that states no input has none either
             rule.input_modifier = workflow.modifier.path_modifier
         rule.set_input(script=[script])
         if "code" not in rule.params.keys():  # noqa: SIM118 - it is no mapping
-            rule.set_params(code=digest_of(script))
+            rule.set_params(code=digest_of_code(workflow.basedir, script))
 
 
 def forget_rules(workflow: Any, names: Sequence[str]) -> None:  # noqa: ANN401

@@ -67,7 +67,11 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     # whatever breaks off now has its reason in this line
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    sys.excepthook = sys.unraisablehook = threading.excepthook = lambda *_about: None
+    sys.excepthook = sys.unraisablehook = threading.excepthook = _say_nothing
     status_line.clear_line()
     status_line.write(sys.stderr, _line)
     raise SystemExit(_exit_code)
+
+
+def _say_nothing(*_about: object) -> None:
+    pass
