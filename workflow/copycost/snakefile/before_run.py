@@ -106,6 +106,7 @@ def set_aside_unusable(workflow: Any, config: Config) -> None:  # noqa: ANN401
 
 def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     """Yield what cannot be used of what a configuration asks for, each file with why."""
+    now = None
     for pattern, read in _READERS.items():
         for path in sorted(Path("results").glob(pattern)):
             try:
@@ -113,6 +114,8 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
             except (*UNUSABLE, yaml.YAMLError) as error:
                 yield path, reason_of(error, path)
             else:
+                if path == HOST_PATH:
+                    now = host_digest(content)
                 if _has_failed(content):
                     yield path, _MAY_BE_BACK
     states: dict[Path, str] = {}
@@ -125,17 +128,10 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
             yield one.path, _MAY_BE_BACK
         elif one.host_digest is not None:
             states[one.path] = one.host_digest
-    state = _state(Counter(states.values()))
+    # that of the host as it is described now, if anything is of it, else of most
+    known = Counter(states.values())
+    state = now if now in known else max(known, key=known.__getitem__, default=None)
     yield from ((path, ELSEWHERE) for path, its_state in states.items() if its_state != state)
-
-
-def _state(known: Counter[str]) -> str | None:
-    """Return the state of the host that most is of, or that described now, if anything is of it."""
-    try:
-        now = host_digest(_object(HOST_PATH))
-    except UNUSABLE:
-        now = ""
-    return now if now in known else next((state for state, _ in known.most_common(1)), None)
 
 
 def _is_away(path: Path) -> bool:

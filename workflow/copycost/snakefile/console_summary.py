@@ -45,7 +45,7 @@ from copycost.wording.words import plural
 
 def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
-    if interruption.was_interrupted():
+    if interruption.happened:
         interruption.end()  # what Snakemake was doing then has swallowed it
     _say_plan(workflow, config, would=False)
 
@@ -58,7 +58,7 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
 
     def at_end() -> None:
         SCREEN.end()
-        if interruption.was_interrupted():
+        if interruption.happened:
             return
         has_jobs = bool(waiting_jobs(workflow))
         if is_dry_run(workflow) or not has_jobs:  # else it was said at the start
@@ -274,7 +274,7 @@ def _the_answer() -> str:
 def print_remedy() -> None:
     """After an error: what is kept, and what to do; after an interruption that was said."""
     SCREEN.end()
-    if interruption.was_interrupted():
+    if interruption.happened:
         interruption.end()
     print(
         "copycost: stopped before the end; the reason is above, details are in results/logs. "

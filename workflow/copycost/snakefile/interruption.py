@@ -22,9 +22,11 @@ SAID = 125
 LINE = "copycost: interrupted; what was measured stays, and the same command goes on from here.\n"
 
 
+happened = False
+"""Whether there was a Ctrl-C."""
+
 _line = ""
 _exit_code = EXIT_CODE
-_interrupted = False
 
 
 def end_quietly(*, line: str = "", exit_code: int = EXIT_CODE) -> None:
@@ -37,11 +39,6 @@ def end_quietly(*, line: str = "", exit_code: int = EXIT_CODE) -> None:
         _exit_code = exit_code
         signal.signal(signal.SIGINT, _interrupt)
     _line = line
-
-
-def was_interrupted() -> bool:
-    """Return whether there was a Ctrl-C."""
-    return _interrupted
 
 
 def end() -> NoReturn:
@@ -60,10 +57,10 @@ def held_back() -> Iterator[None]:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    global _interrupted
-    if _interrupted:
+    global happened
+    if happened:
         os._exit(_exit_code)
-    _interrupted = True
+    happened = True
     # whatever breaks off now has its reason in this line
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")

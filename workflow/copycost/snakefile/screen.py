@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.snakefile import status_line
-from copycost.snakefile.interruption import was_interrupted
+from copycost.snakefile import interruption, status_line
 from copycost.snakefile.jobs import WORDS, kind_of
 from copycost.snakefile.progress import Progress, format_duration
 
@@ -79,7 +78,7 @@ class Screen:
         status_line.give_line_back()
 
     def _run(self) -> None:
-        while not self._ended.wait(_TICK_S) and not was_interrupted():
+        while not self._ended.wait(_TICK_S) and not interruption.happened:
             self._show()
 
     def _show(self) -> None:

@@ -64,7 +64,10 @@ def serve(line: socket.socket) -> None:
             if key.fileobj is not line:
                 selector.unregister(key.fd)
                 os.close(key.fd)
-                _answer_end(*key.data)
+                pid, answers = key.data
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                with answers, suppress(ConnectionError):
+                    answers.send(bytes([code if code >= 0 else 128 - code]))  # as a shell says it
                 continue
             path, fds, _, _ = socket.recv_fds(line, _MOST_PATH_BYTES, 1)
             if not path:
@@ -88,12 +91,6 @@ def serve(line: socket.socket) -> None:
                 tell_by(answers)
                 _run(script)
             selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, answers))
-
-
-def _answer_end(pid: int, answers: socket.socket) -> None:
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    with answers, suppress(ConnectionError):
-        answers.send(bytes([code if code >= 0 else 128 - code]))  # as a shell says it
 
 
 def _run(script: Path) -> None:

@@ -75,13 +75,10 @@ class Cluster:
 def cluster() -> Cluster:
     """Return the cluster, as Slurm knows it; HostError if it cannot be asked."""
     found = cluster_in(_answer(*_SINFO))
-    systems = systems_in(_answer(*_SCONTROL))
-    nodes = {
-        name: replace(node, kernel=systems[name][0], memory_mb=systems[name][1])
-        if name in systems
-        else node
-        for name, node in found.nodes.items()
-    }
+    nodes = dict(found.nodes)
+    for name, (kernel, memory_mb) in systems_in(_answer(*_SCONTROL)).items():
+        if name in nodes:
+            nodes[name] = replace(nodes[name], kernel=kernel, memory_mb=memory_mb)
     return replace(found, nodes=nodes)
 
 
