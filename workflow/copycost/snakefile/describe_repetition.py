@@ -65,25 +65,17 @@ def describe_result(record: Mapping[str, Any]) -> str:
         )
         return f"{', '.join(counts)}, {sampling['lost']} lost"
     driver = record["driver"]
-    if record["observed"].get("usage") is not None or driver["name"] != PROGRAMS:
-        return _describe_rates(record)
-    if driver["sender"]["round_trip"] is not None:
-        return _describe_round_trips(driver["sender"]["round_trip"])
-    row: dict[str, Any] = derive_row(cast("Record", record))
-    received = driver["receiver"] is not None
-    speed = f"{row['throughput_bits_per_s'] / 1e9:.3g} Gbit/s" + ("" if received else " sent")
-    of = "both" if received else "sender"
-    cycles, cpu_ns = row.get(f"{of}_cycles_per_byte"), row.get(f"{of}_cpu_ns_per_byte")
-    if cycles is not None and not row["user_mode_only"]:
-        return f"{speed}, {cycles:.3g} cycles/B"
-    return speed if cpu_ns is None else f"{speed}, {cpu_ns:.3g} CPU ns/B"
-
-
-def _describe_rates(record: Mapping[str, Any]) -> str:
     try:
-        found = rates_of(record)
+        if record["observed"].get("usage") is not None or driver["name"] != PROGRAMS:
+            return _describe_rates(rates_of(record))
+        if driver["sender"]["round_trip"] is not None:
+            return _describe_round_trips(driver["sender"]["round_trip"])
+        return _describe_stream(derive_row(cast("Record", record)))
     except CopycostError as error:
         return f"measured, {error}"
+
+
+def _describe_rates(found: Mapping[str, Any]) -> str:
     used = [f"{side} {found[f'{side}_cpu_percent']:.0f} %" for side in SIDES]
     return f"{found['bits_per_s'] / 1e9:.3g} Gbit/s, {' and '.join(used)} of a CPU"
 
@@ -93,3 +85,13 @@ def _describe_round_trips(found: Mapping[str, Any]) -> str:
         return f"{plural(found['samples'], 'round trip')} within the window, too few for a median"
     tail = "" if found["p99_ns"] is None else f", p99 {found['p99_ns'] / 1e3:.3g} us"
     return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
+
+
+def _describe_stream(row: Mapping[str, Any]) -> str:
+    received = row.get("receiver_build") is not None
+    speed = f"{row['throughput_bits_per_s'] / 1e9:.3g} Gbit/s" + ("" if received else " sent")
+    of = "both" if received else "sender"
+    cycles, cpu_ns = row.get(f"{of}_cycles_per_byte"), row.get(f"{of}_cpu_ns_per_byte")
+    if cycles is not None and not row["user_mode_only"]:
+        return f"{speed}, {cycles:.3g} cycles/B"
+    return speed if cpu_ns is None else f"{speed}, {cpu_ns:.3g} CPU ns/B"
