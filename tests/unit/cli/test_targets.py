@@ -16,7 +16,7 @@ from copycost.errors import ConfigError
     ],
 )
 def test_a_host_is_named_by_the_user_or_by_where_it_is(word: str, name: str, target: str) -> None:
-    assert named_targets([word]) == [(name, target)]
+    assert named_targets([word]) == {name: target}
     assert require_name(name, "test") == name
 
 
