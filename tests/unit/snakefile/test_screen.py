@@ -27,7 +27,7 @@ def shown() -> screen.Screen:
 
 
 def test_a_line_has_a_bar_the_count_the_time_left_and_the_last_result() -> None:
-    line = screen.describe(half_way(), "", 100.0 + half_way().left_s(0.0))
+    line = half_way().line("", 100.0 + half_way().left_s(0.0))
     assert line.startswith("[######......] 12/943 ")
     assert re.search(r"\d+ (s|min) left  veth one_copy 64 KiB x 1 thread, both ends", line)
     assert "repetition" not in line

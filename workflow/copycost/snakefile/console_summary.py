@@ -37,7 +37,7 @@ from copycost.snakefile.jobs import (
 )
 from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
 from copycost.snakefile.placeholder_outputs import left_out
-from copycost.snakefile.progress import Progress, format_duration, format_range
+from copycost.snakefile.progress import Progress, format_duration
 from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.status_line import clear_line, say
 from copycost.wording.words import plural
@@ -91,7 +91,8 @@ def _say_plan(workflow: Any, config: Config, *, would: bool) -> None:  # noqa: A
     if limits_min:
         limit_min = max(limits_min.values())
         say(slurm.said_of_nodes(config, sorted(limits_min), limit_min, would=would))
-    whole = format_range(least_s, least_s + most_s)
+    least, most = format_duration(least_s), format_duration(least_s + most_s)
+    whole = most if least == most else f"{least} to {most}"
     takes = f"which takes about {format_duration(now.measuring_s)}"
     measured = f"{plural(now.total, 'repetition')}, {takes}"
     if would and not limits_min:

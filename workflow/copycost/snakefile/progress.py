@@ -1,5 +1,6 @@
 """How far a run is, and how long the rest takes."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from copycost.snakefile.jobs import WORDS
 
 # So many seconds as expected count with those that were: the first jobs may be odd ones.
 _PRIOR_S = 5.0
+_BAR_COLUMNS = 12
 
 
 @dataclass(slots=True)
@@ -66,6 +68,20 @@ class Progress:
         about = f", about {format_duration(left_s)}" if left_s else ""
         return f"[{done:{len(str(total))}}/{total}]", f"{total - done} left{about}"
 
+    def line(self, doing: str, now_s: float) -> str:
+        """Return all of it in a line: a bar, repetitions, the time left, what is done.
+
+        `doing` is the job at work in words, empty while a repetition is measured.
+        """
+        spent_s, left_s = max(now_s - self.started_s, 0.0), self.left_s(now_s)
+        n_full = round(_BAR_COLUMNS * spent_s / (spent_s + left_s)) if spent_s else 0
+        parts = [f"[{'#' * n_full:.<{_BAR_COLUMNS}}]"]
+        if self.total:
+            parts.append(f"{self.done}/{self.total}")
+        parts.append(f"{format_duration(left_s)} left")
+        what = doing or re.sub(r", repetition \d+", "", self.said)
+        return f"{' '.join(parts)}  {what}"
+
     def _end(self, now_s: float) -> None:
         self.done_s += self.each_s.get(self.at_work, 0.0)
         self.took_s += now_s - self.since_s
@@ -88,9 +104,3 @@ def format_duration(seconds: float) -> str:
     if minutes < 90:
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
-
-
-def format_range(least_s: float, most_s: float) -> str:
-    """Return what lies between two durations: ``11 min to 13 min``, ``40 s``."""
-    least, most = format_duration(least_s), format_duration(most_s)
-    return most if least == most else f"{least} to {most}"

@@ -1,6 +1,5 @@
 """Shows how far a run is: on a terminal in a line that is written again, in a log in new ones."""
 
-import re
 import threading
 import time
 from collections.abc import Mapping
@@ -18,7 +17,6 @@ _TICK_S = 1.0
 # been waiting for long: by this share of the time so far.
 _SILENCE_S = 4.0
 _SILENCE_SHARE = 0.2
-_BAR_COLUMNS = 12
 
 
 class Screen:
@@ -85,7 +83,10 @@ class Screen:
         now_s = time.monotonic()
         spent_s = now_s - self._since_s
         if status_line.is_live:
-            status_line.show_line(describe(self.how_far, self._doing, now_s))
+            how_far = self.how_far
+            status_line.show_line(
+                how_far.line(self._doing, now_s) if how_far else f"copycost: {self._doing}"
+            )
         elif self._doing and now_s - self._said_s >= max(_SILENCE_S, _SILENCE_SHARE * spent_s):
             self._say(f"copycost: still {self._doing}, {format_duration(spent_s)}")
 
@@ -96,21 +97,3 @@ class Screen:
 
 SCREEN = Screen()
 """That of this process."""
-
-
-def describe(how_far: Progress | None, doing: str, now_s: float) -> str:
-    """Return a line on how far a run is: a bar, repetitions, the time left, what is done.
-
-    Nothing is known of it before it is known what is to be done; `doing` is the job at work in
-    words, empty while a repetition is measured; the time is CLOCK_MONOTONIC [s].
-    """
-    if how_far is None:
-        return f"copycost: {doing}"
-    spent_s, left_s = max(now_s - how_far.started_s, 0.0), how_far.left_s(now_s)
-    n_full = round(_BAR_COLUMNS * spent_s / (spent_s + left_s)) if spent_s else 0
-    parts = [f"[{'#' * n_full:.<{_BAR_COLUMNS}}]"]
-    if how_far.total:
-        parts.append(f"{how_far.done}/{how_far.total}")
-    parts.append(f"{format_duration(left_s)} left")
-    what = doing or re.sub(r", repetition \d+", "", how_far.said)
-    return f"{' '.join(parts)}  {what}"
