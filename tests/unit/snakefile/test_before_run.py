@@ -58,6 +58,7 @@ def test_a_damaged_choice_of_a_pass_is_made_again(config: Config, text: str) -> 
     assert PASS.name not in found(config)
     PASS.write_text(text)
     HOST_PATH.write_text("{")
+    Path("results/config.yaml").write_text("wire: 3\nvirtual: {unavailable: 3}\n")
     assert {PASS.name, HOST_PATH.name} <= set(found(config))
     assert read_pass(PASS) == []
 

@@ -144,8 +144,9 @@ def _is_away(path: Path) -> bool:
 
 def _has_failed(content: dict[str, Any]) -> bool:
     """Return whether a machine could not be reached, or a guest not booted, when it was tried."""
-    places = (content.get(name) or {} for name in ("wire", "virtual"))
-    return any((place.get("unavailable") or {}).get("failed") for place in places)
+    places = (content.get(name) for name in ("wire", "virtual"))
+    missing = (place.get("unavailable") for place in places if isinstance(place, dict))
+    return any(isinstance(one, dict) and one.get("failed") for one in missing)
 
 
 def _object(path: Path) -> dict[str, Any]:
