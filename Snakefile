@@ -43,7 +43,11 @@ from copycost.config.passes import analysed, given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.records.files import ASIDE
 from copycost.snakefile import before_run, console_summary, chapters, dependencies
-from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
+from copycost.snakefile.internals import (
+    forget_rules,
+    keep_the_scheduler_still,
+    take_code_into_account,
+)
 from copycost.snakefile.jobs import OF_THIS_HOST
 from copycost.snakefile.startup import checked_config, prepare_process
 
@@ -61,7 +65,7 @@ digest_of = partial(dependencies.digest_of_modules, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow)
-N_ASIDE = before_run.set_aside_unusable(workflow, CONFIG)
+before_run.set_aside_unusable(workflow, CONFIG)
 GRID = given_or(Grid.of(CONFIG))
 NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
 CHAPTERS = chapters.enabled_chapters(
@@ -103,7 +107,7 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/fleet.smk"
 
 
-dependencies.take_code_into_account(workflow)
+take_code_into_account(workflow)
 if is_given():
     forget_rules(workflow, OF_THIS_HOST)
 
@@ -184,7 +188,7 @@ onstart:
 
 
 onsuccess:
-    console_summary.print_outcome(workflow, CONFIG, N_ASIDE)
+    console_summary.print_outcome(workflow, CONFIG)
 
 
 onerror:

@@ -39,7 +39,7 @@ from copycost.observers.kernel_counters import (
 from copycost.observers.perf.counts import parse_perf
 from copycost.observers.perf.stacks import read_samples
 from copycost.observers.sampler import is_privileged
-from copycost.snakefile.slurm import nodes_in, systems_in
+from copycost.snakefile.slurm import cluster_in, systems_in
 from tests.mutations import mutated_texts, mutated_trees
 
 DATA = Path(__file__).parents[1] / "data"
@@ -88,7 +88,7 @@ PARSERS: list[tuple[str, Callable[[str], object]]] = [
     ("nft list counters", parse_counters),
     ("ip", kind_in),
     ("ip route get", route_in),
-    ("sinfo", nodes_in),
+    ("sinfo", cluster_in),
     ("scontrol", systems_in),
     *((str(path), counts) for path in sorted((DATA / "perf").glob("*.jsonl"))),
     *((str(path), iperf3) for path in sorted((DATA / "iperf3").glob("*.json"))),

@@ -216,6 +216,6 @@ def members_of(session: int) -> list[str]:
 def clean_environment() -> dict[str, str]:
     """Return the environment without what pytest's own runs put there."""
     kept = dict(os.environ)
-    for name in ("PYTHONPATH", "COPYCOST_PROGRESS", "SNAKEMAKE_PROFILE"):
+    for name in ("PYTHONPATH", "SNAKEMAKE_PROFILE"):
         kept.pop(name, None)
     return kept

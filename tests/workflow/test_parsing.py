@@ -60,9 +60,9 @@ def test_a_job_s_own_command_line_changes_what_it_makes_and_no_more(checkout: Ch
 def test_what_an_input_function_refuses_is_one_sentence(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sinfo = tmp_path / "sinfo"
-    sinfo.write_text("#!/bin/sh\necho 'n1|p*|2|idle|infinite|(null)'\n")
-    sinfo.chmod(0o755)
+    for command in ("sinfo", "scontrol"):
+        (tmp_path / command).write_text("#!/bin/sh\necho 'n1|p*|2|idle|infinite|(null)'\n")
+        (tmp_path / command).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     chosen = ["--config", "hosts={where: [slurm], slurm: {nodes: [n9]}}"]
     done = checkout.snakemake("fleet", "-n", *chosen, check=False)

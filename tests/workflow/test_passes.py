@@ -23,7 +23,7 @@ from pathlib import Path
 
 from copycost.config.cells import Cell
 from copycost.records.record import write_record
-from copycost.snakefile.progress import count_in, say
+from copycost.snakefile.telling import tell_result
 
 first = Cell.from_path(snakemake.output.record)
 template = Path("template.json").read_text()
@@ -54,7 +54,7 @@ for number in range(snakemake.params.repetitions):
     record["end_ns"] = record["start_ns"] + 500_000_000
     record["wall_s"] = 0.5
     records.append(record)
-    say(count_in("made up"))
+    tell_result("made up")
 write_record(records, Path(snakemake.output.record))
 """
 

@@ -71,7 +71,7 @@ def rebuild(results: Path, to: Path) -> Path:
 
 
 def _environment() -> dict[str, str]:
-    own = ("PYTHONPATH", "COPYCOST_PROGRESS", "SNAKEMAKE_PROFILE")
+    own = ("PYTHONPATH", "SNAKEMAKE_PROFILE")
     return {name: value for name, value in os.environ.items() if name not in own}
 
 

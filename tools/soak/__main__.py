@@ -46,7 +46,7 @@ rm -f results/{FILLED}
 cp -r results/. "$2"
 exit $code
 """
-_NOT_GIVEN = {"PYTHONPATH", "COPYCOST_PROGRESS", "SNAKEMAKE_PROFILE"}
+_NOT_GIVEN = {"PYTHONPATH", "SNAKEMAKE_PROFILE"}
 
 
 def give_environment(project: Path) -> None:

@@ -1,12 +1,11 @@
 # Other hosts: each node of a cluster measured by one job, which runs the ordinary workflow there; and
 # the report over all hosts. `./run fleet`, or snakemake --profile workflow/profiles/slurm fleet.
 from copycost.snakefile.slurm import (
-    archives_of,
+    chosen_nodes,
     host_name,
     in_site_partition,
     job_minutes,
     node_of,
-    system_of,
     time_limit_of,
 )
 
@@ -31,14 +30,14 @@ rule measure_node:
         **PARTITION,
         cpus_per_task=lambda wildcards: node_of(wildcards.node).n_cpus,
         # Else Snakemake asks for 1 GB, which is all that the job may then use of the node.
-        mem_mb=lambda wildcards: system_of(wildcards.node).memory_mb,
+        mem_mb=lambda wildcards: node_of(wildcards.node).memory_mb,
         runtime=lambda wildcards: job_minutes(CONFIG, time_limit_of(NAMED_PARTITION)),
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:
         # All of it, whatever is measured there.
         code=CODE_OF_DRIVERS,
         # With another one the node is measured again, as this machine would be.
-        kernel=lambda wildcards: system_of(wildcards.node).kernel,
+        kernel=lambda wildcards: node_of(wildcards.node).kernel,
         name=lambda wildcards: host_name(wildcards.node),
         script=f"{workflow.basedir}/workflow/scripts/measure_node.sh",
     shell:
@@ -49,7 +48,7 @@ rule measure_node:
 rule merge_hosts:
     input:
         # Asked only where the fleet is wanted: it takes a cluster to answer.
-        archives=lambda wildcards: archives_of(HOSTS, NODE_ARCHIVE),
+        archives=lambda wildcards: expand(NODE_ARCHIVE, node=chosen_nodes(HOSTS)),
     output:
         report="results/fleet/report/report.html",
     log:

@@ -11,7 +11,7 @@ from copycost.records.reading import read_all
 from copycost.records.record import cell_of
 from copycost.snakefile.jobs import GRID_RULE, kind_of, repetition_s
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import extend, say
+from copycost.snakefile.telling import tell, tell_chosen
 from copycost.studies.round_trips.table import row_of_grid
 
 log_to_file(snakemake.log[0])
@@ -28,5 +28,5 @@ for cell in choice.cells:
     if not Path(cell.path).is_file():
         words = {"study": cell.study, "testbed": cell.testbed}
         missing[kind_of(GRID_RULE, words)] += repetitions_in(config, cell, rounds)
-extend(missing, each_s)
-say(describe(choice, done))
+tell_chosen(missing, each_s)
+tell(describe(choice, done))

@@ -1,10 +1,9 @@
 from pathlib import Path
 
 from copycost.compare.published import compare_published
-from copycost.snakefile.parts import make_part
+from copycost.snakefile.placeholder_outputs import made_or_left_out
 
-
-def _make() -> None:
+with made_or_left_out(snakemake.log[0], snakemake.input, snakemake.output):
     given = snakemake.input
     compare_published(
         Path(given.facts),
@@ -12,6 +11,3 @@ def _make() -> None:
         Path(given.published[0]).parent,
         Path(snakemake.output.beside).parent,
     )
-
-
-make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -6,12 +6,11 @@ import pandas as pd
 
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
-from copycost.snakefile.parts import make_part
+from copycost.snakefile.placeholder_outputs import made_or_left_out
 from copycost.studies.simulated.facts import beside_facts
 from copycost.studies.simulated.table import FUNCTIONS, SIMULATED
 
-
-def _make() -> None:
+with made_or_left_out(snakemake.log[0], snakemake.input, snakemake.output):
     given = snakemake.input
     facts = read_json(given.facts)
     facts["beside"] = beside_facts(
@@ -20,6 +19,3 @@ def _make() -> None:
         pd.read_csv(given.summary),
     )
     write_json(facts, snakemake.output.facts)
-
-
-make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

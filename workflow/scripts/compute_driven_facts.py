@@ -7,14 +7,13 @@ import pandas as pd
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
-from copycost.snakefile.parts import make_part
+from copycost.snakefile.placeholder_outputs import made_or_left_out
 from copycost.studies.cpu_budget import facts as cpu_budget
 from copycost.studies.cpu_budget.records import CPU_BUDGET
 from copycost.studies.datagrams import facts as datagrams
 from copycost.studies.datagrams.records import DATAGRAMS
 
-
-def _make() -> None:
+with made_or_left_out(snakemake.log[0], snakemake.input, snakemake.output):
     given, params = snakemake.input, snakemake.params
     told = (
         params.section,
@@ -32,6 +31,3 @@ def _make() -> None:
             peers=dict(zip(params.peers, map(read_json, given.peers), strict=True)),
         )
     write_json(facts, snakemake.output.facts)
-
-
-make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

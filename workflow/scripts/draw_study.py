@@ -4,13 +4,12 @@ from pathlib import Path
 
 from copycost.figures.output import save
 from copycost.records.files import read_json
-from copycost.snakefile.parts import make_part
+from copycost.snakefile.placeholder_outputs import made_or_left_out
 from copycost.studies.cpu_budget.figures import draw_bitrate
 from copycost.studies.datagrams.figures import draw
 from copycost.studies.simulated.figures import draw_misses
 
-
-def _make() -> None:
+with made_or_left_out(snakemake.log[0], snakemake.input, snakemake.output):
     study, name = snakemake.wildcards.drawn, snakemake.wildcards.name
     facts = read_json(snakemake.input.facts)
     if study == "cpu_budget":
@@ -18,6 +17,3 @@ def _make() -> None:
     else:
         figure = draw_misses(facts) if study == "simulated" else draw(name, facts)
     save(figure, Path(snakemake.output.svg))
-
-
-make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -6,7 +6,7 @@ from pathlib import Path
 from copycost.config.settings import AUTO
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import say
+from copycost.snakefile.telling import tell
 from copycost.studies.memory.floor import measure_memory
 from copycost.studies.memory.record import MEMORY
 
@@ -21,4 +21,4 @@ measure = partial(
 path = Path(snakemake.output.memory)
 record = MEMORY.measured(path, measure, lambda _: None)
 MEMORY.kind.write(record, path)
-say(f"memory floor: {record['status']}" + (f": {record['reason']}" if record["reason"] else ""))
+tell(f"memory floor: {record['status']}" + (f": {record['reason']}" if record["reason"] else ""))

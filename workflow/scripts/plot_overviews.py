@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from copycost.records.files import read_json
-from copycost.snakefile.parts import make_part
+from copycost.snakefile.placeholder_outputs import made_or_left_out
 from copycost.studies.streams.overviews import draw_overviews
 
-
-def _make() -> None:
+with made_or_left_out(snakemake.log[0], snakemake.input, snakemake.output):
     draw_overviews(
         read_json(snakemake.input.facts),
         Path(snakemake.input.summary),
@@ -15,6 +14,3 @@ def _make() -> None:
         [Path(curves) for curves in snakemake.input.curves],
         [Path(svg) for svg in snakemake.output.svg],
     )
-
-
-make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

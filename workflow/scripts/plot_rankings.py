@@ -3,12 +3,8 @@
 from pathlib import Path
 
 from copycost.records.files import read_json
-from copycost.snakefile.parts import make_part
+from copycost.snakefile.placeholder_outputs import made_or_left_out
 from copycost.studies.streams.overviews import draw_rankings
 
-
-def _make() -> None:
+with made_or_left_out(snakemake.log[0], snakemake.input, snakemake.output):
     draw_rankings(read_json(snakemake.input.facts), [Path(svg) for svg in snakemake.output.svg])
-
-
-make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -6,8 +6,8 @@ from copycost.records.reading import REPETITIONS
 from copycost.records.record import Record
 from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.task_from_rule import task_of
+from copycost.snakefile.telling import tell_result
 from copycost.studies.profile.folded import write_folded
 from copycost.studies.profile.repetition import profile_repetition
 from copycost.studies.profile.runs import runs_of
@@ -26,4 +26,4 @@ def profile() -> Record:
 
 record = REPETITIONS.measured(Path(output.record), profile, runs_of)
 REPETITIONS.kind.write(record, Path(output.record))
-say(count_in(line_of(record)))
+tell_result(line_of(record))

@@ -3,7 +3,7 @@ from pathlib import Path
 from copycost.build.typesetter import Typesetter
 from copycost.report.typeset import NotTypeset, render_report
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.parts import note
+from copycost.snakefile.placeholder_outputs import note_missing
 
 log_to_file(snakemake.log[0])
 missing = {}
@@ -15,4 +15,4 @@ try:
     )
 except NotTypeset as error:
     missing = error.missing
-note(snakemake.log[0], snakemake.output, missing)
+note_missing(snakemake.log[0], snakemake.output, missing)

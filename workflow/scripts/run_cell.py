@@ -9,8 +9,8 @@ from copycost.measure.repetition import measure_repetition
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.task_from_rule import task_of
+from copycost.snakefile.telling import tell_result
 from copycost.studies.round_trips.table import row_of_grid
 
 log_to_file(snakemake.log[0])
@@ -22,5 +22,5 @@ with locked_host(task.cell.path) as held:
         cell = replace(task.cell, rep=task.cell.rep + number)
         measure = partial(measure_repetition, replace(task, cell=cell), held)
         records.append(REPETITIONS.measured(Path(cell.path), measure, row_of_grid))
-        say(count_in(line_of(records[-1])))
+        tell_result(line_of(records[-1]))
 REPETITIONS.kind.write(records if len(records) > 1 else records[0], Path(path))

@@ -6,8 +6,8 @@ from pathlib import Path
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.task_from_rule import task_of
+from copycost.snakefile.telling import tell_result
 from copycost.studies.cpu_budget import records as cpu_budget
 from copycost.studies.datagrams import records as datagrams
 
@@ -21,4 +21,4 @@ measure, row_of = {
 check = partial(row_of, cell=task.cell)
 record = REPETITIONS.measured(path, partial(measure, task), check)
 REPETITIONS.kind.write(record, path)
-say(count_in(line_of(record)))
+tell_result(line_of(record))

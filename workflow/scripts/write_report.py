@@ -3,7 +3,7 @@ from pathlib import Path
 from copycost.report.assets import gather_assets
 from copycost.report.write import Sources, write_report
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.parts import note
+from copycost.snakefile.placeholder_outputs import note_missing
 
 log_to_file(snakemake.log[0])
 given, out = snakemake.input, snakemake.output
@@ -23,4 +23,4 @@ sources = Sources(
     not_simulated=snakemake.params.not_simulated,
 )
 missing = write_report(sources, Path("report"), snakemake.params.title, Path(out.qmd))
-note(snakemake.log[0], [out.qmd], missing)
+note_missing(snakemake.log[0], [out.qmd], missing)

@@ -36,7 +36,6 @@ def words(given: str) -> str:
     ("given", "passed_on"),
     [
         ("", "--cores 1"),
-        ("-n", "--cores 1 -n"),
         ("-np tables", "--cores 1 tables -np"),
         ("-c2 tables", "tables -c2"),
         ("results/host.json", "--cores 1 results/host.json"),
@@ -45,8 +44,7 @@ def words(given: str) -> str:
             "--profile=config.d --workflow-profile none",
             "--cores 1 --profile=config.d --workflow-profile none",
         ),
-        ("-- tables", "--cores 1 tables"),
-        ("--quiet rules host -n tables", "--cores 1 tables --quiet rules host -n"),
+        ("--quiet rules host -- tables", "--cores 1 tables --quiet rules host"),
         ("-n --forcerun tables figures", "--cores 1 -n --forcerun tables figures"),
         ("tables --site-s-plugin-option 3", "--cores 1 tables --site-s-plugin-option 3"),
     ],
@@ -56,22 +54,12 @@ def test_words_reach_snakemake(given: str, passed_on: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
-    [
-        f"measure -n --configfile {TINY}",
-        f"-n --configfile {TINY} measure",
-        f"--configfile={TINY} measure -n",
-        f"--configfile {TINY} -n measure",
-    ],
+    "given", [f"measure -n --configfile {TINY}", f"--configfile={TINY} measure -n"]
 )
 def test_a_target_may_stand_anywhere(given: str) -> None:
     request = parse(shlex.split(given))
-    assert request.targets == ["measure"]
-    assert request.config_files == [TINY]
-    assert request.dry_run
-    said = request.for_snakemake()
-    assert said[:3] == ["--cores", "1", "measure"]
-    assert said[said.index("--configfile") + 1 :] in ([TINY], [TINY, "-n"])
+    assert (request.targets, request.config_files) == (["measure"], [TINY])
+    assert words(given) == f"--cores 1 measure -n --configfile {TINY}"
 
 
 @pytest.mark.parametrize(
@@ -80,22 +68,17 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--dryrunn", "--dryrunn: there is no such option; did you mean --dryrun?"),
         ("--cores", "--cores: a value must follow it"),
         ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
-        ("--configfile", "--configfile: a value must follow it"),
         ("--config measure.repetitions=4", "--config measure.repetitions=4: must be a section, = "),
         ("--config x=y", "--config x=...: there is no such section; sections are streams, udp, "),
-        ("--config mesure={}", "; did you mean measure?"),
         ("--configfile /", "--configfile /: is a folder; name a file"),
         ("--cores x", "--cores x: must be a whole number of CPUs from 1, or all"),
         ("-jx", "-j x: must be a whole number of jobs from 1, or unlimited"),
         ("--snakefile nope", "--snakefile nope: there is no such file in "),
         ("-d nope", "-d nope: there is no such folder in "),
         ("workflow", "workflow: there is no such target; targets are measure, "),
-        ("results/nope", "results/nope: there is no such target; targets are measure, tables, "),
         ("doctr", "; did you mean doctor?"),
         ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
-        ("--minutes", "--minutes: a value must follow it"),
         ("--wire a;b", "--wire a;b: must be another machine as ssh is told it, such as user@other"),
-        ("--wire a@b --config wire={}", "--config wire=... cannot go with --wire"),
         ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
         (
             "--minutes 5 --config 'measure={repetitions: 2}'",
@@ -113,9 +96,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(given: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("given", "settings"),
     [
-        ("--minutes 5", "measure={minutes: 5}"),
         ("--minutes=0.5 --config udp={}", "measure={minutes: 0.5} udp={}"),
-        ("all profile -n", "profile={enabled: true}"),
         (
             "report profile cpu_budget --minutes 5",
             "profile={enabled: true} cpu_budget={enabled: true} measure={minutes: 5}",
@@ -128,15 +109,11 @@ def test_settings_become_one_option(given: str, settings: str) -> None:
     assert " ".join(said[said.index("--config") + 1 :]) == settings
 
 
-@pytest.mark.parametrize(
-    ("given", "looks"),
-    [
-        *((given, True) for given in ("-n", "-np", "--dry-run", "--lint", "-c2 --summary")),
-        *((given, False) for given in ("", "tables", "-c2", "--keep-going", "-s=Snakefile")),
-    ],
-)
-def test_who_only_looks_is_known(given: str, looks: bool) -> None:
-    assert parse(shlex.split(given)).dry_run == looks
+def test_who_only_looks_is_known() -> None:
+    for given in ("-n", "-np", "--dry-run", "--lint", "-c2 --summary"):
+        assert parse(shlex.split(given)).dry_run
+    for given in ("", "tables", "-c2", "--keep-going", "-s=Snakefile"):
+        assert not parse(shlex.split(given)).dry_run
 
 
 def test_no_package_is_needed() -> None:

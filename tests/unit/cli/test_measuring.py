@@ -53,19 +53,6 @@ def test_snakemake_begins_again_where_it_met_a_full_disk_itself(
     assert not left
 
 
-def test_a_disk_that_stays_full_is_named_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(environment, "run", lambda *_, **__: SimpleNamespace(returncode=75))
-    monkeypatch.setattr(measuring, "set_up", lambda: None)
-    is_full = iter((False, True))
-    monkeypatch.setattr(measuring, "is_full", lambda _: next(is_full))
-    monkeypatch.setattr(measuring, "room_comes", lambda *, lacked: False)
-    with pytest.raises(RunError, match=f"the disk that holds {tmp_path} is full; "):
-        measuring.measure([])
-
-
 def test_an_error_of_snakemake_itself_tells_of_the_full_disk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -26,7 +26,6 @@ def fake_slurm(monkeypatch: pytest.MonkeyPatch, sinfo: str) -> FakeSlurm:
             raise subprocess.CalledProcessError(1, command, stderr="cannot connect\n")
         return subprocess.CompletedProcess(command, 0, stdout=answer, stderr="")
 
-    for cached in (slurm._nodes, slurm._systems):
-        cached.cache_clear()
+    slurm.cluster.cache_clear()
     monkeypatch.setattr(slurm.subprocess, "run", run)
     return fake

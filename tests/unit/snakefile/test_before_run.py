@@ -58,6 +58,7 @@ def test_a_damaged_choice_of_a_pass_is_made_again(config: Config, text: str) -> 
     assert PASS.name not in found(config)
     PASS.write_text(text)
     HOST_PATH.write_text("{")
+    Path("results/config.yaml").write_text("wire: 3\nvirtual: {unavailable: 3}\n")
     assert {PASS.name, HOST_PATH.name} <= set(found(config))
     assert read_pass(PASS) == []
 
@@ -79,13 +80,14 @@ def test_what_failed_with_another_machine_is_measured_again(
 
 
 @pytest.mark.parametrize("failed", [True, False])
-def test_a_machine_that_was_not_reached_is_asked_again_if_that_may_help(
-    config: Config, *, failed: bool
+@pytest.mark.parametrize(("name", "of"), [("peers/lab.json", "wire"), ("guest.json", "virtual")])
+def test_a_machine_or_guest_that_was_not_reached_is_asked_again_if_that_may_help(
+    config: Config, name: str, of: str, *, failed: bool
 ) -> None:
     missing = {"reason": "no route to lab", "remedy": "switch it on"}
-    path = Path("results/peers/lab.json")
-    path.parent.mkdir()
-    path.write_text(json.dumps({"wire": {"unavailable": missing | {"failed": failed}}}))
+    path = Path("results", name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({of: {"unavailable": missing | {"failed": failed}}}))
     assert (path.name in found(config)) is failed
 
 
@@ -102,11 +104,11 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_nothing_is_said_without_a_description_of_another_host(
     host: Path, text: str | None
 ) -> None:
-    assert remark_on_host(described_anew=False, measures=True) is None
+    assert remark_on_host(described_anew=False, measures=True, would=True) is None
     host.unlink()
     if text is not None:
         host.write_text(text)
-    assert remark_on_host(described_anew=False, measures=True) is None
+    assert remark_on_host(described_anew=False, measures=True, would=True) is None
 
 
 def test_what_cannot_be_kept_is_said(host: Path) -> None:

@@ -37,7 +37,6 @@ def test_a_byte_costs_cycles_where_all_are_counted_and_else_cpu_time(
     ("found", "text"),
     [
         ({"samples": 9000, "p50_ns": 64_100, "p99_ns": 133_000}, "median 64.1 us, p99 133 us"),
-        ({"samples": 40, "p50_ns": 64_100, "p99_ns": None}, "median 64.1 us"),
         (
             {"samples": 3, "p50_ns": None, "p99_ns": None},
             "3 round trips within the window, too few for a median",

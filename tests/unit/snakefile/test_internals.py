@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import snakemake.cli
-from snakemake import common, rules, sourcecache
+from snakemake import common, rules
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
 from snakemake.script import PythonScript
@@ -15,54 +15,34 @@ from snakemake_interface_common import plugin_registry
 from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 
 from copycost.config.checkout import ROOT
+from copycost.errors import CopycostError
 from copycost.snakefile.internals import run_scripts_with, start_quickly
 
+SCRIPT = ".snakemake/scripts/tmpx7.draw.py"
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Paths of the scripts that Snakemake started as usual."""
-    paths: list[str] = []
-    monkeypatch.setattr(
-        PythonScript, "execute_script", lambda self, fname, edit=False: paths.append(fname)
-    )
-    return paths
-
-
-def execute(status: int | None, **changes: str) -> list[str]:
-    """Execute a script where others run it with that status; return what these were given."""
+def test_a_script_is_started_as_usual_only_where_nobody_else_could_begin_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[str] = []
     given: list[str] = []
 
-    def run(path: str) -> int | None:
-        given.append(path)
-        return status
+    def execute(status: int | None, **changes: str) -> None:
+        monkeypatch.setattr(
+            PythonScript, "execute_script", lambda _, path, __: started.append(path)
+        )
+        run_scripts_with(lambda path: given.append(path) or status)
+        PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), SCRIPT)
 
-    run_scripts_with(run)
-    PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), "a.py")
-    return given
-
-
-@pytest.mark.parametrize(("status", "as_usual"), [(0, []), (None, ["a.py"])])
-def test_a_script_is_started_as_usual_only_where_it_could_not_be_begun(
-    started: list[str], status: int | None, as_usual: list[str]
-) -> None:
-    assert execute(status) == ["a.py"]
-    assert started == as_usual
-
-
-def test_a_script_that_failed_fails_its_job(started: list[str]) -> None:
-    with pytest.raises(subprocess.CalledProcessError, match=r"a\.py.* exit status 3"):
+    execute(0)
+    with pytest.raises(CopycostError, match=r"^draw failed \(exit status 3\)$"):
         execute(3)
-    assert started == []
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
-    started: list[str], name: str
-) -> None:
-    assert execute(0, **{name: "x"}) == []
-    assert started == ["a.py"]
+    assert (given, started) == ([SCRIPT] * 2, [])
+    execute(None)
+    for name in PLAIN:  # an environment of its own
+        execute(0, **{name: "x"})
+    assert (given, started) == ([SCRIPT] * 3, [SCRIPT] * (1 + len(PLAIN)))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +65,6 @@ def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: 
 
 
 SPARED = (
-    (sourcecache.SourceCache, "_open"),
     (snakemake.dag.ScriptProcessor, "process_job"),
     (FilePersistence, "_read_record_cached"),
     (plugin_registry, "pkgutil"),

@@ -11,17 +11,9 @@ UNKNOWN = (
 )
 
 
-def said_of(message: str) -> str:
-    said = reworded(message, quiet=True)
-    assert said is not None
-    return said
-
-
-@pytest.mark.parametrize(
-    ("target", "meant"), [("tabels", "tables"), ("figure", "figures"), ("doctr", "doctor")]
-)
+@pytest.mark.parametrize(("target", "meant"), [("tabels", "tables"), ("doctr", "doctor")])
 def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, meant: str) -> None:
-    said = said_of(UNKNOWN.format(target))
+    said = str(reworded(UNKNOWN.format(target), quiet=True))
     assert said.startswith(f"copycost: {target}: there is no such target; targets are measure, ")
     assert said.endswith(f"; did you mean {meant}?")
     assert "\n" not in said
@@ -31,7 +23,6 @@ def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, 
     "message",
     [
         "Building DAG of jobs...",
-        "Reasons:\n    (check individual jobs above for details)",
         "Some jobs were triggered by provenance information, see ... wipe its metadata",
         "This was a dry-run (flag -n). The order of jobs does not reflect ...",
     ],
@@ -41,20 +32,7 @@ def test_what_is_snakemakes_own_is_said_where_it_was_asked_for_only(message: str
     assert reworded(message, quiet=False) == message
 
 
-@pytest.mark.parametrize(
-    ("end", "said"),
-    [
-        ("returned non-zero exit status 1.", "copycost: collect_results failed (exit status 1)"),
-        ("died with <Signals.SIGKILL: 9>.",
-         "copycost: collect_results failed (killed by <Signals.SIGKILL: 9>)"),
-        ("returned non-zero exit status 130.", None),  # Ctrl-C, which is told by itself
-    ],
-)  # fmt: skip
-def test_of_a_script_that_failed_only_that_is_said(end: str, said: str | None) -> None:
-    message = (
-        'RuleException:\nCalledProcessError in file "/a b/workflow/rules/tables.smk", line 20:\n'
-        f"Command '/a b/python /a b/.snakemake/scripts/tmp3j.collect_results.py' {end}\n"
-        '  File "/a b/workflow/copycost/snakefile/internals.py", line 112, in execute_script'
-    )
-    assert reworded(message, quiet=True) == said
-    assert reworded(message, quiet=False) == message
+def test_of_a_script_that_ctrl_c_ended_nothing_is_said() -> None:
+    assert reworded("copycost: run_cell failed (exit status 130)", quiet=True) is None
+    message = "copycost: run_cell failed (exit status 1)"
+    assert reworded(message, quiet=True) == message

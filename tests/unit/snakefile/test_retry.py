@@ -40,23 +40,16 @@ def save_config(*n_threads: int) -> None:
 def test_failed_and_unreadable_records_go_and_the_others_stay(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    retry.main()
-    assert [path.exists() for path in records] == [True, False, True, False]
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "veth one_copy 64 KiB x 2 threads, repetition 1: failed, reset by peer"
-    assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 1: unreadable, ")
+    for word, is_there in (("--list", True), ("", False)):
+        retry.main(word)
+        assert [path.exists() for path in records] == [True, is_there, True, is_there]
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == "veth one_copy 64 KiB x 2 threads, repetition 1: failed, reset by peer"
+        assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 1: unreadable, ")
     assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
 
 
-@pytest.mark.usefixtures("records")
-def test_only_the_present_grid_counts() -> None:
-    save_config(1)
-    assert retry.failures() == ""
-    save_config(2, 4)
-    assert retry.failures() == "2 repetitions"
-
-
-def test_what_a_job_measured_is_measured_again_together(
+def test_what_a_job_of_the_present_grid_measured_is_measured_again_together(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = [
@@ -64,14 +57,16 @@ def test_what_a_job_measured_is_measured_again_together(
         for rep, status in ((1, "measured"), (2, "failed"), (3, "measured"))
     ]
     write_record([one | {"reason": "reset"} for one in made], records[1])  # type: ignore[arg-type]
-    assert retry.failures() == "2 repetitions"
+    save_config(1)
+    assert retry.failures() == ""
+    save_config(2)
+    assert retry.failures() == "1 repetition"
     retry.main()
     said = capsys.readouterr().out.splitlines()[-1]
-    assert said == "copycost: 4 repetitions will be measured again by the next run"
-    assert [path.exists() for path in records] == [True, False, True, False]
+    assert said == "copycost: 3 repetitions will be measured again by the next run"
 
 
-def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
+def test_other_studies_the_memory_and_machines_that_were_not_reached_are_told_and_go_too(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_config(4)
@@ -82,38 +77,14 @@ def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     write_record(cast("Record", failed), budget)
     memory = Path(retry.MEMORY_PATH)
     MEMORY.kind.write(MEMORY.lost(memory, "out of memory", None), memory)
+    retry.PEERS_PATH.mkdir(parents=True)
+    down, up = retry.PEERS_PATH / "lab2.json", retry.PEERS_PATH / "lab1.json"
+    down.write_text(json.dumps({"wire": {"unavailable": {"reason": "no route to lab2"}}}))
+    up.write_text(json.dumps({"wire": {"unavailable": None}}))
     retry.main()
     lines = capsys.readouterr().out.splitlines()
     assert "memory floor: failed, out of memory" in lines
     assert any("10 % by cgroup" in line for line in lines)
-    assert not budget.exists()
-    assert not Path(retry.MEMORY_PATH).exists()
-
-
-def test_another_machine_that_was_not_reached_is_asked_again(
-    records: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    retry.PEERS_PATH.mkdir(parents=True)
-    down, up = retry.PEERS_PATH / "lab2.json", retry.PEERS_PATH / "lab1.json"
-    reason = {"reason": "no route to lab2", "remedy": "switch it on"}
-    down.write_text(json.dumps({"wire": {"unavailable": reason}}))
-    up.write_text(json.dumps({"wire": {"unavailable": None}}))
-    retry.main("--list")
-    said = "everything over the wire to lab2: not reached, no route to lab2"
-    assert said in capsys.readouterr().out.splitlines()
-    assert down.exists()
-    retry.main()
-    assert (down.exists(), up.exists()) == (False, True)
-
-
-@pytest.mark.parametrize(("failed", "stays"), [(True, False), (False, True)])
-def test_guests_that_did_not_come_up_are_booted_again(
-    records: list[Path], capsys: pytest.CaptureFixture[str], *, failed: bool, stays: bool
-) -> None:
-    reason = {"reason": "the guest panicked", "remedy": "name another kernel"}
-    missing = reason | ({"failed": True} if failed else {})
-    retry.GUEST_PATH.write_text(json.dumps({"virtual": {"unavailable": missing}}))
-    retry.main()
-    said = "everything in guests: not up, the guest panicked"
-    assert (said in capsys.readouterr().out.splitlines()) is failed
-    assert retry.GUEST_PATH.exists() is stays
+    assert "everything over the wire to lab2: not reached, no route to lab2" in lines
+    assert not any(path.exists() for path in (budget, memory, down))
+    assert up.exists()

@@ -11,9 +11,15 @@ from copycost.config.config import Slurm
 from copycost.config.grid import Grid
 from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
-from copycost.snakefile.slurm import System, node_of, offered, system_of, time_limit_of
+from copycost.snakefile.slurm import node_of, offered, time_limit_of
 
 ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
+
+
+def chosen(asked: Slurm) -> list[str]:
+    return nodes.chosen_nodes(replace(configured().hosts, where=("slurm",), slurm=asked))
+
+
 SINFO = """\
 n2|short*|64|idle|20:00|amd,ib
 n2|long|64|idle|2-12:00:00|amd,ib
@@ -31,15 +37,19 @@ def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
     return fake_slurm(monkeypatch, SINFO)
 
 
-def test_nodes_that_are_named_are_taken() -> None:
-    assert nodes.chosen_nodes(replace(ANY, nodes=("n10",))) == ["n10"]
-    assert nodes.chosen_nodes(replace(ANY, nodes=("n2",), constraint="ib")) == ["n2"]
-
-
-def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
-    assert nodes.chosen_nodes(replace(ANY, constraint="amd")) == ["n1", "n2"]
-    assert nodes.chosen_nodes(replace(ANY, count=1, constraint="intel|amd&ib")) == ["n2"]
-    assert nodes.chosen_nodes(replace(ANY, count=3)) == ["n1", "n10", "n2"]
+@pytest.mark.parametrize(
+    ("asked", "taken"),
+    [
+        (replace(ANY, nodes=("n10",)), "n10"),
+        (replace(ANY, constraint="amd"), "n1 n2"),
+        (replace(ANY, count=1, constraint="intel|amd&ib"), "n2"),
+        (replace(ANY, count=3), "n1 n10 n2"),
+    ],
+)
+def test_nodes_that_are_named_are_taken_else_as_many_as_wanted_that_fit_and_can_be_used(
+    asked: Slurm, taken: str
+) -> None:
+    assert chosen(asked) == taken.split()
 
 
 @pytest.mark.parametrize(
@@ -55,13 +65,13 @@ def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
 )
 def test_what_cannot_be_is_said(asked: Slurm, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        nodes.chosen_nodes(asked)
+        chosen(asked)
 
 
 def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) -> None:
     slurm.sinfo = "n_1|all*|2|idle|infinite|(null)\nn-1|all*|2|idle|infinite|(null)\n"
     with pytest.raises(ConfigError, match="n-1 and n_1 would both be called n-1"):
-        nodes.chosen_nodes(ANY)
+        chosen(ANY)
 
 
 def test_a_partition_that_ends_jobs_early_and_nodes_that_wait_for_repair_are_said() -> None:
@@ -120,16 +130,15 @@ def test_a_node_on_which_no_job_would_begin_is_lost(
 def test_kernel_and_memory_of_a_node_are_told_or_the_usual_is_asked_for(slurm: FakeSlurm) -> None:
     kernel = "Linux 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1"
     slurm.scontrol = N1.format(memory=64000)
-    assert system_of("n1") == System(kernel, 64000)
+    assert (node_of("n1").kernel, node_of("n1").memory_mb) == (kernel, 64000)
     for answer in (N1.format(memory=1), "NodeName=n1 State=DOWN\n", ""):
         slurm.scontrol = answer
-        nodes._systems.cache_clear()
-        assert system_of("n1").memory_mb == 1000
+        nodes.cluster.cache_clear()
+        assert node_of("n1").memory_mb == 1000
 
 
-def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm) -> None:
-    slurm.sinfo = slurm.scontrol = None
-    with pytest.raises(HostError, match=r"sinfo cannot be asked .*cannot connect"):
+@pytest.mark.parametrize("command", ["sinfo", "scontrol"])
+def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm, command: str) -> None:
+    setattr(slurm, command, None)
+    with pytest.raises(HostError, match=rf"{command} cannot be asked .*cannot connect"):
         offered(None)
-    with pytest.raises(HostError, match="scontrol cannot be asked"):
-        system_of("n1")

@@ -24,22 +24,26 @@ def modules_after(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_what_every_start_imports_is_light() -> None:
+def imports_of_every_start() -> str:
     rules = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
     imports = re.findall(r"^(?:from copycost\S* )?import (?:\([^)]*\)|.*$)", text, re.MULTILINE)
     assert len(imports) > 10
-    assert HEAVY.isdisjoint(modules_after("\n".join(imports)))
+    return "\n".join(imports)
 
 
-def test_commands_that_answer_are_light() -> None:
-    for name in ("report.decisions_command", "studies.capacity_command"):
-        assert HEAVY.isdisjoint(modules_after(f"import copycost.{name}")), name
-
-
-def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> None:
-    loaded = modules_after("import copycost.measure.repetition")
-    assert loaded.isdisjoint({"cattrs", "attrs", "jsonschema", "yaml", "pandas"})
+@pytest.mark.parametrize(
+    ("code", "too_heavy"),
+    [
+        (imports_of_every_start(), HEAVY),
+        ("import copycost.report.decisions_command", HEAVY),
+        ("import copycost.studies.capacity_command", HEAVY),
+        # what only a check needs
+        ("import copycost.measure.repetition", {"attrs", "cattrs", "jsonschema", "pandas", "yaml"}),
+    ],
+)
+def test_nobody_waits_for_what_is_not_needed(code: str, too_heavy: set[str]) -> None:
+    assert modules_after(code).isdisjoint(too_heavy)
 
 
 FAR_CPU = 9_999

@@ -68,9 +68,6 @@ _NAME_TARGETS = _words(
 
 # In the Snakefile and its rules.
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
-_MADE = re.compile(r"\bresults/([\w.]+)")
-# whose names below results the rules have from the package
-_MADE_BY_PACKAGE = frozenset({"raw", "passes"})
 
 
 class UsageError(CopycostError):
@@ -245,14 +242,10 @@ def _require_section(setting: str) -> None:
 
 
 def _require_target(word: str) -> None:
-    """Refuse a word that is no target, no rule, and no file that a rule could make."""
+    """Refuse a word that is no target, no rule and no path, of which Snakemake says the same."""
     paths = [Path("Snakefile"), *Path("workflow/rules").glob("*.smk")]
-    rules = "\n".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
-    made = {*_MADE_BY_PACKAGE, *_MADE.findall(rules)}
-    below, _, file = os.path.normpath(word).partition("/")
-    if below == "results" and file.partition("/")[0] in made:
-        return
-    if Path(word).is_file() or word in _RULE.findall(rules):
+    rules = (path.read_text(encoding="utf-8") for path in paths if path.is_file())
+    if "/" in word or Path(word).is_file() or any(word in _RULE.findall(text) for text in rules):
         return
     if word in COMMANDS:
         raise UsageError(f"{word}: is a command by itself; it must come first: ./run {word}")

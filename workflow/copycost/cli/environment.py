@@ -10,7 +10,6 @@ import hashlib
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -72,11 +71,8 @@ def run(command: Sequence[str], *, stdout: int | None = None) -> "subprocess.Com
     """Run a command of `command_of` to its end, with Ctrl-C held back until it can take it."""
     # Python would show a traceback of one that comes before the first line of the launcher, which
     # lets it through
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with interruption.held_back():
         running = subprocess.Popen(command, stdout=stdout, text=True)
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     with running:
         said, _ = running.communicate()
         return subprocess.CompletedProcess(command, running.returncode, said)

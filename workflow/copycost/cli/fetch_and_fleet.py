@@ -44,7 +44,7 @@ def fetch(words: Sequence[str]) -> int:
     environment.make(environment.RUN)
     _NODES.mkdir(parents=True, exist_ok=True)
     failed = []
-    for name, target in targets:
+    for name, target in targets.items():
         say(f"{target}: measuring in {_THERE}, as {name}")
         command = shlex.join(["./run", "measure", *options])
         if not _fetch_one(target, name, command, dry_run=dry_run):
@@ -56,8 +56,8 @@ def fetch(words: Sequence[str]) -> int:
     return 0
 
 
-def named_targets(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the name of each host, with how ssh reaches it, from ``[NAME=]TARGET``.
+def named_targets(words: Sequence[str]) -> dict[str, str]:
+    """Return how ssh reaches each host, by the host's name, from ``[NAME=]TARGET``.
 
     What a host calls itself is not asked: many may have the same configuration, and so the same
     alias.
@@ -66,29 +66,25 @@ def named_targets(words: Sequence[str]) -> list[tuple[str, str]]:
     """
     found: dict[str, str] = {}
     for word in words:
-        name, target = _named_target(word)
+        given, is_named, target = word.partition("=") if "=" in word else ("", "", word)
+        if not target or target.startswith("-") or _REFUSED.search(target):
+            raise ConfigError(f"fetch: {shown(target)!r} is no host; expected one as ssh knows it")
+        if is_named:
+            name = require_name(given, f"fetch: {word}")
+        else:
+            name = fitting_name(target.removeprefix("ssh://").rpartition("@")[2])
+        if not name:
+            raise ConfigError(
+                f"fetch: no name can be made of {shown(target)!r}; give it one: NAME=USER@HOST, "
+                f"of {RULE}"
+            )
         if name in found:
             raise ConfigError(
                 f"fetch: {found[name]} and {shown(target)} are both called {name}, and are taken "
                 "for one host then; give one of them another name: NAME=USER@HOST"
             )
         found[name] = target
-    return list(found.items())
-
-
-def _named_target(word: str) -> tuple[str, str]:
-    given, is_named, target = word.partition("=") if "=" in word else ("", "", word)
-    if not target or target.startswith("-") or _REFUSED.search(target):
-        raise ConfigError(f"fetch: {shown(target)!r} is no host; expected one as ssh knows it")
-    if is_named:
-        return require_name(given, f"fetch: {word}"), target
-    name = fitting_name(target.removeprefix("ssh://").rpartition("@")[2])
-    if not name:
-        raise ConfigError(
-            f"fetch: no name can be made of {shown(target)!r}; give it one: NAME=USER@HOST, "
-            f"of {RULE}"
-        )
-    return name, target
+    return found
 
 
 def _fetch_one(target: str, name: str, measure: str, *, dry_run: bool) -> bool:

@@ -64,7 +64,7 @@ def main() -> None:
             say_what_failed()
         raise
     finally:
-        if interruption.was_interrupted():
+        if interruption.happened:
             # what ran at that moment may have swallowed the end, or made an error of it
             interruption.end()
 

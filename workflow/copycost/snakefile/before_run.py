@@ -17,7 +17,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +31,11 @@ from copycost.hosts.facts.identity import host_identity
 from copycost.records.files import LOST, reason_of, set_aside
 from copycost.records.reading import ELSEWHERE, UNUSABLE
 from copycost.records.record import host_digest
-from copycost.snakefile import parts, terminal
+from copycost.snakefile import placeholder_outputs, status_line
 from copycost.snakefile.internals import is_dry_run, is_first_process
 from copycost.snakefile.outcomes import UNREADABLE, outcomes
-from copycost.snakefile.retry import (
-    CONFIG_PATH,
-    GUEST_PATH,
-    PEERS_PATH,
-    asked_paths,
-    describe,
-)
+from copycost.snakefile.retry import asked_paths, describe
+from copycost.snakefile.status_line import say
 from copycost.wording.words import changes_between, plural
 
 HOST_PATH = Path("results/host.json")
@@ -51,25 +45,16 @@ _MOST_SHOWN = 5
 _MAY_BE_BACK = "failed with another machine or in a guest"
 
 
-def _try_to_lock() -> tuple[int, bool]:
-    """Return a descriptor of the lock, which holds it as long as it is open, if nobody else did."""
+def _take_lock() -> int | None:
+    """Return a descriptor, which holds the lock as long as it is open; None if another run does."""
     LOCK_PATH.parent.mkdir(exist_ok=True)
     fd = os.open(LOCK_PATH, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return fd, False
-    return fd, True
-
-
-@contextmanager
-def _while_free() -> Iterator[bool]:
-    """Keep other runs out for the time of the block, and tell whether none is at work."""
-    fd, is_free = _try_to_lock()
-    try:
-        yield is_free
-    finally:
         os.close(fd)
+        return None
+    return fd
 
 
 def lock_folder() -> None:
@@ -78,63 +63,61 @@ def lock_folder() -> None:
     Snakemake's own lock is a file that a killed run leaves behind, and that has to be removed by
     hand; the kernel gives this one back. The default profile switches Snakemake's off.
     """
-    fd, is_free = _try_to_lock()  # stays open to the end
-    if not is_free:
-        terminal.clear_line()
-        holder = os.read(fd, 20).decode().strip()
+    fd = _take_lock()  # stays open to the end
+    if fd is None:
+        status_line.clear_line()
         sys.exit(
-            f"copycost: another run is at work in this folder (process {holder}); "
-            "let it end, or use another clone"
+            "copycost: another run is at work in this folder (process "
+            f"{LOCK_PATH.read_text(encoding='utf-8').strip()}); let it end, or use another clone"
         )
     os.ftruncate(fd, 0)
     os.write(fd, f"{os.getpid()}\n".encode())
 
 
-def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
-    """Set aside what cannot be used, say so, and return how much it was; a dry run only says so."""
+def set_aside_unusable(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """Set aside what cannot be used, and say so; a dry run only says so."""
     if not is_first_process(workflow) or is_given():
-        return 0
-    looks = is_dry_run(workflow)
+        return
+    looks, lock = is_dry_run(workflow), _take_lock()
     be = "would be" if looks else "are"
-    with _while_free() as is_free:
-        found = dict(unusable(config)) if is_free or looks else {}
-        back = [path for path, why in found.items() if why == _MAY_BE_BACK]
-        found = {path: why for path, why in found.items() if why != _MAY_BE_BACK}
+    found = {} if lock is None and not looks else dict(unusable(config))
+    lost = {path: why for path, why in found.items() if why != _MAY_BE_BACK}
+    if lock is not None:
         if not looks:
-            for path in back:
+            for path in found.keys() - lost.keys():
                 path.unlink()
-            for path, why in found.items():
+            for path, why in lost.items():
                 set_aside(path, why)
-            if is_free:
-                parts.make_again()
-    if back:
-        n_files = plural(len(back), "file")
-        terminal.say(f"copycost: {n_files} of what {_MAY_BE_BACK} {be} made again.")
-    if found:
-        shown = [f"  {describe(path)}: {why}" for path, why in list(found.items())[:_MOST_SHOWN]]
-        if more := len(found) - len(shown):
+            placeholder_outputs.remove()
+        os.close(lock)
+    if n_back := len(found) - len(lost):
+        say(f"copycost: {plural(n_back, 'file')} of what {_MAY_BE_BACK} {be} made again.")
+    if lost:
+        shown = [f"  {describe(path)}: {why}" for path, why in list(lost.items())[:_MOST_SHOWN]]
+        if more := len(lost) - len(shown):
             shown.append(f"  and {more} more")
         said = (
-            f"copycost: {plural(len(found), 'file')} in results cannot be used; they {be} kept in"
+            f"copycost: {plural(len(lost), 'file')} in results cannot be used; they {be} kept in"
             f" results/aside, where README says why, and {'are ' if looks else ''}made again:"
         )
-        terminal.clear_line()
+        status_line.clear_line()
         print(said, *shown, sep="\n", file=sys.stderr)
-    return len(found)
 
 
 def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     """Yield what cannot be used of what a configuration asks for, each file with why."""
-    for path in sorted(Path("results/passes").glob("*.json")):
-        if why := _problem(_cells_of_pass, path):
-            yield path, why
-    for path in filter(Path.is_file, (*sorted(PEERS_PATH.glob("*.json")), HOST_PATH, GUEST_PATH)):
-        if why := _problem(_object, path):
-            yield path, why
-        elif _has_failed(_object(path)):
-            yield path, _MAY_BE_BACK
-    if CONFIG_PATH.is_file() and (why := _problem(_sections, CONFIG_PATH)):
-        yield CONFIG_PATH, why
+    now = None
+    for pattern, read in _READERS.items():
+        for path in sorted(Path("results").glob(pattern)):
+            try:
+                content = read(path)
+            except (*UNUSABLE, yaml.YAMLError) as error:
+                yield path, reason_of(error, path)
+            else:
+                if path == HOST_PATH:
+                    now = host_digest(content)
+                if _has_failed(content):
+                    yield path, _MAY_BE_BACK
     states: dict[Path, str] = {}
     for one in outcomes(asked_paths(config)):
         if one.status == UNREADABLE:
@@ -145,17 +128,10 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
             yield one.path, _MAY_BE_BACK
         elif one.host_digest is not None:
             states[one.path] = one.host_digest
-    state = _state(Counter(states.values()))
+    # that of the host as it is described now, if anything is of it, else of most
+    known = Counter(states.values())
+    state = now if now in known else max(known, key=known.__getitem__, default=None)
     yield from ((path, ELSEWHERE) for path, its_state in states.items() if its_state != state)
-
-
-def _state(known: Counter[str]) -> str | None:
-    """Return the state of the host that most is of, or that described now, if anything is of it."""
-    try:
-        now = host_digest(_object(HOST_PATH))
-    except UNUSABLE:
-        now = ""
-    return now if now in known else next((state for state, _ in known.most_common(1)), None)
 
 
 def _is_away(path: Path) -> bool:
@@ -166,10 +142,11 @@ def _is_away(path: Path) -> bool:
         return False
 
 
-def _has_failed(facts: dict[str, Any]) -> bool:
+def _has_failed(content: dict[str, Any]) -> bool:
     """Return whether a machine could not be reached, or a guest not booted, when it was tried."""
-    parts = (facts.get(part) or {} for part in ("wire", "virtual"))
-    return any((part.get("unavailable") or {}).get("failed") for part in parts)
+    places = (content.get(name) for name in ("wire", "virtual"))
+    missing = (place.get("unavailable") for place in places if isinstance(place, dict))
+    return any(isinstance(one, dict) and one.get("failed") for one in missing)
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -180,31 +157,32 @@ def _sections(path: Path) -> dict[str, Any]:
     return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def _cells_of_pass(path: Path) -> list[Cell]:
-    return [Cell.from_path(record) for record in _object(path)["records"]]
+def _chosen(path: Path) -> dict[str, Any]:
+    return {"cells": [Cell.from_path(record) for record in _object(path)["records"]]}
 
 
-def _problem(read: Callable[[Path], object], path: Path) -> str | None:
-    try:
-        read(path)
-    except (*UNUSABLE, yaml.YAMLError) as error:
-        return reason_of(error, path)
-    return None
+# What a run reads besides records, below results.
+_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "passes/*.json": _chosen,
+    "peers/*.json": _object,
+    "host.json": _object,
+    "guest.json": _object,
+    "config.yaml": _sections,
+}
 
 
-def remark_on_host(*, described_anew: bool, measures: bool, earlier: str = "") -> str | None:
+def remark_on_host(*, described_anew: bool, measures: bool, would: bool) -> str | None:
     """Return a sentence where the results are of another host, None where they are of this one.
 
-    It depends on whether the run will describe the host anew, on which every cell depends, whether
-    it will measure anything, and what becomes of the earlier results then, a sentence of
-    `keep_earlier`.
+    It depends on whether the run will describe the host anew, on which every cell depends, and
+    whether it will measure anything; `would` is as `keep_earlier` takes it.
     """
     changes = _changes_of_host()
     if not changes:
         return None
     said = f"copycost: this is not the host of the earlier results ({'; '.join(changes)})"
     if described_anew:
-        return f"{said}, so every cell is measured again. {earlier}".rstrip()
+        return f"{said}, so every cell is measured again. {keep_earlier(would=would)}".rstrip()
     stay, why = ", and they stay as they are", "to measure this host"
     if measures:
         stay, why = "", "so that this host is measured alone"
@@ -214,8 +192,8 @@ def remark_on_host(*, described_anew: bool, measures: bool, earlier: str = "") -
 def keep_earlier(*, would: bool) -> str:
     """Put the results so far among the hosts of the fleet; return what to say of that.
 
-    Nothing is done, and nothing said, without measured repetitions of streams or round trips, or
-    where they are of this host. With `would`, it only says what a run would do.
+    Nothing is done, and nothing said, without measured repetitions of streams or round trips. With
+    `would`, it only says what a run would do.
     """
     # Imported here: the records of most runs are of this host.
     from copycost.compare.hosts.host_results import FLEET, STUDIES
@@ -224,7 +202,7 @@ def keep_earlier(*, would: bool) -> str:
 
     raw = HOST_PATH.parent / "raw"
     records = (path for study in STUDIES for path in (raw / study).rglob("rep=*.json"))
-    if not _changes_of_host() or not any(one.status == "measured" for one in outcomes(records)):
+    if not any(one.status == "measured" for one in outcomes(records)):
         return ""
     if would:
         return f"The earlier streams and round trips would be kept in {FLEET}."

@@ -16,7 +16,7 @@ from copycost.config.passes import is_given
 from copycost.errors import DataError
 from copycost.records.files import LOST, read_json
 from copycost.records.reading import REMEDY
-from copycost.snakefile import before_run, internals, interruption, messages, parts, retry, slurm
+from copycost.snakefile import before_run, internals, interruption, messages, retry, slurm
 from copycost.snakefile.internals import (
     all_jobs,
     is_dry_run,
@@ -36,21 +36,18 @@ from copycost.snakefile.jobs import (
     repetition_s,
 )
 from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
-from copycost.snakefile.progress import Progress, begin, format_duration, format_range
+from copycost.snakefile.placeholder_outputs import left_out
+from copycost.snakefile.progress import Progress, format_duration
 from copycost.snakefile.screen import SCREEN
-from copycost.snakefile.terminal import clear_line, say
+from copycost.snakefile.status_line import clear_line, say
 from copycost.wording.words import plural
-
-PROGRESS_PATH = Path("results/logs/progress.json")
 
 
 def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
-    if interruption.was_interrupted():
+    if interruption.happened:
         interruption.end()  # what Snakemake was doing then has swallowed it
-    jobs = waiting_jobs(workflow)
-    _say_the_host_changed(workflow, jobs)
-    _say_plan(workflow, jobs, config, would=False)
+    _say_plan(workflow, config, would=False)
 
 
 def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
@@ -61,30 +58,31 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
 
     def at_end() -> None:
         SCREEN.end()
-        if interruption.was_interrupted():
+        if interruption.happened:
             return
-        jobs = waiting_jobs(workflow)
-        if jobs and not is_dry_run(workflow):
-            return  # said at the start
-        _say_the_host_changed(workflow, jobs)
-        if jobs:
-            _say_plan(workflow, jobs, config, would=True)
-        elif internals.has_nothing_to_do:
+        has_jobs = bool(waiting_jobs(workflow))
+        if is_dry_run(workflow) or not has_jobs:  # else it was said at the start
+            _say_plan(workflow, config, would=True)
+        if internals.has_nothing_to_do and not has_jobs:
             print_outcome(workflow, config)
 
     if is_first_process(workflow):
         atexit.register(at_end)
 
 
-def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) -> None:  # noqa: ANN401
+def _say_plan(workflow: Any, config: Config, *, would: bool) -> None:  # noqa: ANN401
     """Say what a run does, or would do, and how long that takes; let it be counted if it does."""
+    jobs = waiting_jobs(workflow)
+    _say_the_host_changed(workflow, jobs)
+    if not jobs:
+        return
     measuring = _measuring(jobs)
     now = _progress(jobs)
     least_s = now.left_s(now.started_s)
     may_follow, most_s = _ahead(now, config)
     if not would:
         now.ahead_s = most_s / 2
-        begin(PROGRESS_PATH, now)
+        SCREEN.how_far = now
     limits_min = {
         job.wildcards_dict["node"]: job.resources["runtime"]
         for job in jobs
@@ -93,7 +91,8 @@ def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) ->
     if limits_min:
         limit_min = max(limits_min.values())
         say(slurm.said_of_nodes(config, sorted(limits_min), limit_min, would=would))
-    whole = format_range(least_s, least_s + most_s)
+    least, most = format_duration(least_s), format_duration(least_s + most_s)
+    whole = most if least == most else f"{least} to {most}"
     takes = f"which takes about {format_duration(now.measuring_s)}"
     measured = f"{plural(now.total, 'repetition')}, {takes}"
     if would and not limits_min:
@@ -114,7 +113,7 @@ def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) ->
     counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
     n_cpus = len(os.sched_getaffinity(0))
     above = sorted(n for n in counts if n > n_cpus)
-    if above and any(job.rule.name == GRID_RULE for job in jobs):
+    if above and GRID_RULE in {job.rule.name for job in jobs}:
         say(
             f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
             "each side: they share the CPUs, which is part of what is measured."
@@ -183,15 +182,12 @@ def _say_the_host_changed(workflow: Any, jobs: list[Any]) -> None:  # noqa: ANN4
     if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
         return  # nothing here is about a host
     described_anew = any(job.rule.name == HOST_RULE for job in jobs)
-    measures = bool(_measuring(jobs))
-    earlier = before_run.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
-    said = before_run.remark_on_host(
-        described_anew=described_anew, measures=measures, earlier=earlier
-    )
+    measures, would = bool(_measuring(jobs)), is_dry_run(workflow)
+    said = before_run.remark_on_host(described_anew=described_anew, measures=measures, would=would)
     if said is None:
         return
     clear_line()
-    if measures and not described_anew and not is_dry_run(workflow):
+    if measures and not described_anew and not would:
         sys.exit(said)
     print(said, file=sys.stderr)
 
@@ -222,10 +218,10 @@ def _progress(jobs: Sequence[Any]) -> Progress:
     return Progress(dict(counts), each_s, time.monotonic())
 
 
-def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
+def print_outcome(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
-    note_the_end(workflow)
+    internals.note_the_end(workflow)
     jobs = all_jobs(workflow)
     asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
     found = outcomes([*asked, Path(MEMORY_PATH)])
@@ -234,12 +230,9 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
     for one in found:
         if str(one.reason).startswith(LOST):
             say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
-    missing = {name: why for one in parts.left_out().values() for name, why in one.items()}
+    missing = {name: why for one in left_out().values() for name, why in one.items()}
     for name, why in missing.items():
         say(f"copycost: the report lacks {name}: {why}; the next run adds it.")
-    if n_aside:
-        files = plural(n_aside, "file")
-        say(f"copycost: {files} that could not be used lie in results/aside, with why.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         say(_the_answer())
@@ -255,11 +248,6 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
-
-
-def note_the_end(workflow: Any) -> None:  # noqa: ANN401
-    """Note that a run has come to its end."""
-    internals.is_done = not is_dry_run(workflow) and not is_given()
 
 
 def _typeset_by() -> str:
@@ -287,7 +275,7 @@ def _the_answer() -> str:
 def print_remedy() -> None:
     """After an error: what is kept, and what to do; after an interruption that was said."""
     SCREEN.end()
-    if interruption.was_interrupted():
+    if interruption.happened:
         interruption.end()
     print(
         "copycost: stopped before the end; the reason is above, details are in results/logs. "

@@ -13,9 +13,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
-
-from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
 PACKAGE = Path("workflow", "copycost")
 SCHEMAS = Path("workflow", "schemas")
@@ -26,25 +23,6 @@ _IMPORT = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"""["'](\w+(?:\.\w+)+)["']""")
-
-# The parameter with which a rule states its code itself.
-_CODE = "code"
-
-
-def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
-    """Let the content of the rules' scripts, and of all that these import, decide what is redone.
-
-    Snakemake itself only looks whether a script is newer than what it made: after a change of
-    branch and back, which leaves new times, everything would be measured again. The default profile
-    switches that trigger (code) off. The script is an input, compared by content; the modules are a
-    digest, since Snakemake takes seconds to look at thousands of inputs. A rule that measures
-    states its own.
-    """
-    for rule, name in rules_with_scripts(workflow):
-        script = str(SCRIPTS / name)
-        add_input(workflow, rule, script=[script])
-        if not states(rule, _CODE):
-            rule.set_params(**{_CODE: digest_of_code(workflow.basedir, script)})
 
 
 def digest_of_code(root: str | Path, *starts: str | Path) -> str:

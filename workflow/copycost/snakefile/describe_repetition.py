@@ -1,7 +1,7 @@
 """What a repetition came to, in a line: for the terminal, whatever the study."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from copycost.config import simulated
 from copycost.config.cells import UNLIMITED, Cell
@@ -12,8 +12,8 @@ from copycost.errors import CopycostError
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
 from copycost.measure.drivers.rates import rates_of
-from copycost.records.derive import turns_of, window_ns
-from copycost.records.record import cell_of
+from copycost.records.derive import derive_row
+from copycost.records.record import Record, cell_of
 from copycost.wording.numbers import format_size
 from copycost.wording.words import plural
 
@@ -65,27 +65,17 @@ def describe_result(record: Mapping[str, Any]) -> str:
         )
         return f"{', '.join(counts)}, {sampling['lost']} lost"
     driver = record["driver"]
-    if record["observed"].get("usage") is not None or driver["name"] != PROGRAMS:
-        return _describe_rates(record)
-    if driver["sender"]["round_trip"] is not None:
-        return _describe_round_trips(driver["sender"]["round_trip"])
-    sides = [side for side in SIDES if driver[side] is not None]
-    last = sides[-1]  # the sender, where nobody receives
-    turns = turns_of(driver)[0]
-    n_bytes = driver[last]["in_window"]["bytes"]
-    gbit_per_s = n_bytes * 8 / (window_ns(driver[last]) if turns is None else turns.length_ns)
-    speed = f"{gbit_per_s:.3g} Gbit/s" + ("" if last == "receiver" else " sent")
-    if not n_bytes:
-        return speed
-    cost, unit = _cost(record, sides)
-    return f"{speed}, {cost / n_bytes:.3g} {unit}/B"
-
-
-def _describe_rates(record: Mapping[str, Any]) -> str:
     try:
-        found = rates_of(record)
+        if record["observed"].get("usage") is not None or driver["name"] != PROGRAMS:
+            return _describe_rates(rates_of(record))
+        if driver["sender"]["round_trip"] is not None:
+            return _describe_round_trips(driver["sender"]["round_trip"])
+        return _describe_stream(derive_row(cast("Record", record)))
     except CopycostError as error:
         return f"measured, {error}"
+
+
+def _describe_rates(found: Mapping[str, Any]) -> str:
     used = [f"{side} {found[f'{side}_cpu_percent']:.0f} %" for side in SIDES]
     return f"{found['bits_per_s'] / 1e9:.3g} Gbit/s, {' and '.join(used)} of a CPU"
 
@@ -97,22 +87,11 @@ def _describe_round_trips(found: Mapping[str, Any]) -> str:
     return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
 
 
-def _cost(record: Mapping[str, Any], sides: Sequence[str]) -> tuple[float, str]:
-    """Return what the sides together spent in the window, and its unit: cycles where counted."""
-    cycles = [_event(record, side, "cycles") for side in sides]
-    if all(value is not None for value in cycles):
-        return sum(value for value in cycles if value is not None), "cycles"
-    spent_ns = 0.0
-    for side in sides:
-        task_clock_ns = _event(record, side, "task_clock_ns")
-        own_ns = record["driver"][side]["process"]["cpu_ns"]
-        spent_ns += own_ns if task_clock_ns is None else task_clock_ns
-    return spent_ns, "CPU ns"
-
-
-def _event(record: Mapping[str, Any], side: str, name: str) -> float | None:
-    """Return the value of a perf event, None where it was not fully counted."""
-    event = record["observed"]["perf_stat"][side]["events"].get(name)
-    if event is None or event["status"] != "counted" or event["user_only"]:
-        return None
-    return float(event["value"])
+def _describe_stream(row: Mapping[str, Any]) -> str:
+    received = row.get("receiver_build") is not None
+    speed = f"{row['throughput_bits_per_s'] / 1e9:.3g} Gbit/s" + ("" if received else " sent")
+    of = "both" if received else "sender"
+    cycles, cpu_ns = row.get(f"{of}_cycles_per_byte"), row.get(f"{of}_cpu_ns_per_byte")
+    if cycles is not None and not row["user_mode_only"]:
+        return f"{speed}, {cycles:.3g} cycles/B"
+    return speed if cpu_ns is None else f"{speed}, {cpu_ns:.3g} CPU ns/B"

@@ -35,9 +35,7 @@ def said_of_failed(config: Config) -> Iterator[str]:
 
     Raises ConfigError or HostError if it is not known which nodes these are.
     """
-    failed = [
-        node for node in chosen_nodes(config.hosts.slurm) if not (NODES / f"{node}.zip").is_file()
-    ]
+    failed = [node for node in chosen_nodes(config.hosts) if not (NODES / f"{node}.zip").is_file()]
     silent = [node for node in failed if not (LOGS / f"{node}.log").is_file()]
     if silent:
         yield (

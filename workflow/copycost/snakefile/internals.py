@@ -8,8 +8,6 @@ import gc
 import logging
 import os
 import pkgutil
-import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,41 +17,41 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
+from copycost.config.passes import is_given
+from copycost.errors import CopycostError
 from copycost.records.disk import lacks_room
+from copycost.snakefile import messages, status_line
+from copycost.snakefile.dependencies import SCRIPTS, digest_of_code
+from copycost.snakefile.screen import SCREEN
 
 
-def quote_interpreter() -> None:
-    """Have Snakemake start scripts although there is a space, say, in the path of the interpreter.
+def watch_messages(workflow: Any) -> None:  # noqa: ANN401
+    """Look at what Snakemake logs before anybody else does, and say it in our words."""
+    first, looks = is_first_process(workflow), is_dry_run(workflow)
+    # it shall not speak of jobs, as the default profile says
+    quiet = any(one.name in ("RULES", "ALL") for one in workflow.output_settings.quiet or ())
+    if looks and quiet:  # to put together what it would say of each job takes time
+        from snakemake.jobs import Job  # type: ignore[import-untyped]
 
-    It puts that path into a shell's command line as it is (``PythonScript.execute_script``).
-    """
-    sys.executable = shlex.quote(sys.executable)
-
-
-def watch_messages(
-    reworded: Callable[[str], str | None],
-    begin_job: Callable[[str, Mapping[str, str]], None],
-    before_showing: Callable[[], None],
-) -> None:
-    """Look at what Snakemake logs before anybody else does.
-
-    `reworded` returns what shall be said instead of a message, None where nothing shall;
-    `begin_job` takes the rule and the wildcards of each job that begins; `before_showing` comes
-    before a message.
-    """
+        Job.log_info = lambda *_words, **_options: None
 
     def look_at(record: logging.LogRecord) -> bool:
-        if getattr(record, "event", None) == "job_info":
-            begin_job(vars(record)["rule_name"], vars(record)["wildcards"])
+        global has_nothing_to_do
+        if first and not looks and getattr(record, "event", None) == "job_info":
+            SCREEN.begin_job(vars(record)["rule_name"], vars(record)["wildcards"])
         if isinstance(record.msg, str):
-            message = reworded(record.msg)
-            if message is None:
+            if first and record.msg.startswith(messages.PLANNING):
+                SCREEN.begin()
+            if first and record.msg.startswith(messages.NOTHING):
+                has_nothing_to_do = True
+                note_the_end(workflow)
+            if (message := messages.reworded(record.msg, quiet=quiet)) is None:
                 return False
             record.msg = message
         return True
 
     def look_before(_record: logging.LogRecord) -> bool:
-        before_showing()
+        status_line.clear_line()
         return True
 
     logger = logging.getLogger("snakemake.logging")
@@ -90,12 +88,12 @@ def shorten_command_line() -> None:
 def start_quickly(words: Sequence[str]) -> None:
     """Spare Snakemake what it does at each start, or for each job, and nobody here needs.
 
-    To import packages for solvers, for profiles with arrays, and for sources in the network, and
-    plugins that write its report or run jobs elsewhere, unless `words` ask for them; to walk
-    through all packages for each kind of plugin. To take a parameter for a table of pandas (none of
-    ours is), and look for each job whether its script is there (it is one of its inputs). To read
-    each of its notes on a file several times, and look up the parameters of the same functions for
-    each job. To search for garbage among all jobs after every 700 new objects.
+    To import packages for solvers and for profiles with arrays, and plugins that write its report
+    or run jobs elsewhere, unless `words` ask for them; to walk through all packages for each kind
+    of plugin. To take a parameter for a table of pandas (none of ours is), and look for each job
+    whether its script is there (it is one of its inputs). To read each of its notes on a file
+    several times, and look up the parameters of the same functions for each job. To search for
+    garbage among all jobs after every 700 new objects.
     """
     from snakemake_interface_common import plugin_registry
     from snakemake_interface_common.plugin_registry import PluginRegistryBase
@@ -116,7 +114,7 @@ def start_quickly(words: Sequence[str]) -> None:
     yaml.FullLoader = yaml.CFullLoader  # type: ignore[misc, assignment]
     with _without("pulp"):
         import snakemake.cli  # type: ignore[import-untyped]
-    from snakemake import common, rules, sourcecache
+    from snakemake import common, rules
     from snakemake.persistence import PersistenceBase  # type: ignore[import-untyped]
     from snakemake.persistence.file import FilePersistence  # type: ignore[import-untyped]
     from snakemake_interface_report_plugins import (  # type: ignore[import-untyped]
@@ -127,17 +125,10 @@ def start_quickly(words: Sequence[str]) -> None:
         registry.ReportPluginRegistry.collect_plugins = PluginRegistryBase.collect_plugins
     params_of = common.get_function_params
     known_params = lru_cache(params_of)
-    open_any = sourcecache.SourceCache._open
 
     def get_function_params(function: Callable[..., object]) -> Any:  # noqa: ANN401
         return (known_params if isinstance(function, FunctionType) else params_of)(function)
 
-    def open_source(self: Any, file: Any, mode: str, encoding: str | None = None) -> Any:  # noqa: ANN401
-        if type(file) is sourcecache.LocalSourceFile:
-            return Path(file.get_path_or_uri(secret_free=False)).open(mode, encoding=encoding)
-        return open_any(self, file, mode, encoding)
-
-    sourcecache.SourceCache._open = open_source
     common.get_function_params = rules.get_function_params = get_function_params
     snakemake.dag.ScriptProcessor.process_job = lambda *_: None
     PersistenceBase._serialize_param_pandas = PersistenceBase._serialize_param_builtin
@@ -159,19 +150,18 @@ def _without(name: str) -> Iterator[None]:
             sys.modules[name] = before
 
 
-def show_no_jobs() -> None:
-    """Let a dry run that shall not speak of jobs not put together what it would say of each."""
-    from snakemake.jobs import Job  # type: ignore[import-untyped]
-
-    Job.log_info = lambda *_words, **_options: None
-
-
 is_done = False
 """Whether a run came to its end, and what it measured is this host's."""
 has_nothing_to_do = False
 """Whether Snakemake has said that everything is there."""
 met_full_disk = False
 """Whether an error that Snakemake said comes from a disk that was full."""
+
+
+def note_the_end(workflow: Any) -> None:  # noqa: ANN401
+    """Note that a run has come to its end."""
+    global is_done
+    is_done = not is_dry_run(workflow) and not is_given()
 
 
 def say_plainly(kind: type[Exception], name: str) -> None:
@@ -211,8 +201,9 @@ def run_scripts_with(run: Callable[[str], int | None]) -> None:
         status = run(fname) if all(one is None for one in elsewhere) else None
         if status is None:
             as_usual(self, fname, edit)
-        elif status != 0:
-            raise subprocess.CalledProcessError(status, f"{sys.executable} {shlex.quote(fname)}")
+        elif status != 0:  # it has said why
+            name = Path(fname).stem.rpartition(".")[2]  # a random word is in front
+            raise CopycostError(f"{name} failed (exit status {status})")
 
     PythonScript.execute_script = execute_script
 
@@ -232,11 +223,6 @@ def is_dry_run(workflow: Any) -> bool:  # noqa: ANN401
     return bool(workflow.output_settings.dryrun)
 
 
-def is_quiet(workflow: Any) -> bool:  # noqa: ANN401
-    """Return whether Snakemake shall not speak of jobs, as the default profile says."""
-    return any(one.name in ("RULES", "ALL") for one in workflow.output_settings.quiet or ())
-
-
 def is_first_process(workflow: Any) -> bool:  # noqa: ANN401
     """Return whether this is what the user started, not a job that it started elsewhere."""
     return bool(workflow.is_main_process)
@@ -250,23 +236,24 @@ def given_configuration(workflow: Any) -> tuple[list[str], Mapping[str, Any]]:  
     return files, getattr(settings, "config", {})
 
 
-def rules_with_scripts(workflow: Any) -> Iterator[tuple[Any, str]]:  # noqa: ANN401
-    """Yield each rule that runs a script, and the name of the script's file."""
+def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
+    """Let the content of the rules' scripts, and of all that these import, decide what is redone.
+
+    Snakemake itself only looks whether a script is newer than what it made: after a change of
+    branch and back, which leaves new times, everything would be measured again. The default profile
+    switches that trigger (code) off. The script is an input, compared by content; the modules are a
+    digest, since Snakemake takes seconds to look at thousands of inputs. A rule that measures
+    states its own.
+    """
     for rule in workflow.rules:
-        if rule.script:
-            yield rule, Path(rule.script).name
-
-
-def states(rule: Any, param: str) -> bool:  # noqa: ANN401
-    """Return whether a rule has a parameter of this name."""
-    return param in rule.params.keys()  # noqa: SIM118 - it is no mapping
-
-
-def add_input(workflow: Any, rule: Any, **files: Sequence[str]) -> None:  # noqa: ANN401
-    """Give a rule that was read already further inputs, by their names."""
-    if rule.input_modifier is None:  # a rule that states no input has none either
-        rule.input_modifier = workflow.modifier.path_modifier
-    rule.set_input(**files)
+        if not rule.script:
+            continue
+        script = str(SCRIPTS / Path(rule.script).name)
+        if rule.input_modifier is None:  # a rule that states no input has none either
+            rule.input_modifier = workflow.modifier.path_modifier
+        rule.set_input(script=[script])
+        if "code" not in rule.params.keys():  # noqa: SIM118 - it is no mapping
+            rule.set_params(code=digest_of_code(workflow.basedir, script))
 
 
 def forget_rules(workflow: Any, names: Sequence[str]) -> None:  # noqa: ANN401

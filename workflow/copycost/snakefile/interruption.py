@@ -6,10 +6,12 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from copycost.snakefile import terminal
+from copycost.snakefile import status_line
 
 EXIT_CODE = 130
 """What a shell makes of SIGINT."""
@@ -20,12 +22,11 @@ SAID = 125
 LINE = "copycost: interrupted; what was measured stays, and the same command goes on from here.\n"
 
 
-class _State:
-    """What is to be said, how the process ends, and whether there was a Ctrl-C."""
+happened = False
+"""Whether there was a Ctrl-C."""
 
-    line = ""
-    exit_code = EXIT_CODE
-    interrupted = False
+_line = ""
+_exit_code = EXIT_CODE
 
 
 def end_quietly(*, line: str = "", exit_code: int = EXIT_CODE) -> None:
@@ -33,33 +34,40 @@ def end_quietly(*, line: str = "", exit_code: int = EXIT_CODE) -> None:
 
     Nothing is said where somebody else says it; of exit codes, the first one that was given counts.
     """
+    global _line, _exit_code
     if signal.getsignal(signal.SIGINT) is not _interrupt:
-        _State.exit_code = exit_code
+        _exit_code = exit_code
         signal.signal(signal.SIGINT, _interrupt)
-    _State.line = line
-
-
-def was_interrupted() -> bool:
-    """Return whether there was a Ctrl-C."""
-    return _State.interrupted
+    _line = line
 
 
 def end() -> NoReturn:
     """End after an interruption, once others have ended."""
-    raise SystemExit(_State.exit_code)
+    raise SystemExit(_exit_code)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Hold Ctrl-C back from what the block starts, until that lets it through."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    if _State.interrupted:
-        os._exit(_State.exit_code)
-    _State.interrupted = True
+    global happened
+    if happened:
+        os._exit(_exit_code)
+    happened = True
     # whatever breaks off now has its reason in this line
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     sys.excepthook = sys.unraisablehook = threading.excepthook = _say_nothing
-    terminal.clear_line()
-    terminal.write(sys.stderr, _State.line)
-    raise SystemExit(_State.exit_code)
+    status_line.clear_line()
+    status_line.write(sys.stderr, _line)
+    raise SystemExit(_exit_code)
 
 
 def _say_nothing(*_about: object) -> None:

@@ -30,13 +30,6 @@ _METADATA = re.compile(r"\d+ jobs have (?:missing|outdated) provenance")
 _NO_RULE = re.compile(
     r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use "
 )
-# What it says of a script that failed, which has said itself why. Ctrl-C may end a script before it
-# reaches this process, which then says so.
-_SCRIPT = re.compile(
-    r"RuleException:\nCalledProcessError in file .*\n"
-    r"Command '.*\.(?P<script>\w+)\.py' (?P<end>returned non-zero exit status|died with) "
-    r"(?P<status>.+)\."
-)
 
 PLANNING = "Building DAG of jobs"
 NOTHING = "Nothing to be done"
@@ -55,12 +48,8 @@ def reworded(message: str, *, quiet: bool) -> str | None:
         return None
     if found := _NO_RULE.match(message):
         return f"copycost: {unknown_target(found['target'])}"
-    if quiet and (found := _SCRIPT.match(message)):
-        if found["status"] == str(EXIT_CODE):
-            return None
-        how = "exit status" if found["end"].startswith("returned") else "killed by"
-        return f"copycost: {found['script']} failed ({how} {found['status']})"
-    return message
+    # Ctrl-C may end a script before it reaches this process, which then says so
+    return None if message.endswith(f" failed (exit status {EXIT_CODE})") else message
 
 
 # Rules that make single files may be asked for too, but nobody has to know those.

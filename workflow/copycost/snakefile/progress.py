@@ -1,25 +1,14 @@
-"""How far a run is, and what is said of it while cells are measured.
+"""How far a run is, and how long the rest takes."""
 
-Each job is a process of its own, so the count lies in a small file; its path reaches the processes
-in an environment variable. Cells never overlap, and so neither do its writers.
-"""
-
-import json
-import os
-import sys
-import time
+import re
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
-from copycost.snakefile import terminal
 from copycost.snakefile.jobs import WORDS
-
-VARIABLE = "COPYCOST_PROGRESS"
 
 # So many seconds as expected count with those that were: the first jobs may be odd ones.
 _PRIOR_S = 5.0
+_BAR_COLUMNS = 12
 
 
 @dataclass(slots=True)
@@ -70,11 +59,28 @@ class Progress:
             self.since_s = now_s
         self.at_work = kind
 
-    def end_repetition(self, now_s: float, said: str) -> None:
-        """Note that a repetition has ended."""
+    def end_repetition(self, now_s: float, said: str) -> tuple[str, str]:
+        """Note that a repetition has ended; return its number of how many, and what is left."""
         self.done += 1
         self.said = said
         self._end(now_s)
+        done, total, left_s = self.done, max(self.total, self.done), self.left_s(now_s)
+        about = f", about {format_duration(left_s)}" if left_s else ""
+        return f"[{done:{len(str(total))}}/{total}]", f"{total - done} left{about}"
+
+    def line(self, doing: str, now_s: float) -> str:
+        """Return all of it in a line: a bar, repetitions, the time left, what is done.
+
+        `doing` is the job at work in words, empty while a repetition is measured.
+        """
+        spent_s, left_s = max(now_s - self.started_s, 0.0), self.left_s(now_s)
+        n_full = round(_BAR_COLUMNS * spent_s / (spent_s + left_s)) if spent_s else 0
+        parts = [f"[{'#' * n_full:.<{_BAR_COLUMNS}}]"]
+        if self.total:
+            parts.append(f"{self.done}/{self.total}")
+        parts.append(f"{format_duration(left_s)} left")
+        what = doing or re.sub(r", repetition \d+", "", self.said)
+        return f"{' '.join(parts)}  {what}"
 
     def _end(self, now_s: float) -> None:
         self.done_s += self.each_s.get(self.at_work, 0.0)
@@ -90,65 +96,6 @@ class Progress:
         self.ahead_s = max(self.ahead_s - chosen_s, 0.0) if counts else 0.0
 
 
-def _path() -> Path:
-    return Path(os.environ.get(VARIABLE, ""))
-
-
-def read() -> Progress | None:
-    """Return the progress; None where nobody counts, or it is just being written."""
-    try:
-        return Progress(**json.loads(_path().read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def write(progress: Progress) -> None:
-    """Write the progress down; on a full disk nothing happens: the count is a courtesy."""
-    with suppress(OSError):
-        _path().write_text(json.dumps(asdict(progress)), encoding="utf-8")
-
-
-def begin(path: Path, progress: Progress) -> None:
-    """Start counting in a file, and let scripts find it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.environ[VARIABLE] = str(path)
-    write(progress)
-
-
-def extend(counts: Mapping[str, int], each_s: float) -> None:
-    """Count in repetitions that were chosen behind the grid."""
-    if (progress := read()) is not None:
-        progress.extend(counts, each_s)
-        write(progress)
-
-
-def count_in(line: str) -> str:
-    """Count a finished repetition, if somebody counts, and return its line with what is left.
-
-    Where the progress has a line of its own on a terminal, the result is noted for that line, and
-    only what was not measured is returned.
-    """
-    if (progress := read()) is None:
-        return line
-    now_s = time.monotonic()
-    progress.end_repetition(now_s, line)
-    write(progress)
-    done, total = progress.done, max(progress.total, progress.done)
-    place = f"[{done:{len(str(total))}}/{total}]"
-    if terminal.has_line():  # as `results` says it
-        return f"{place} {line}" if ": FAILED, " in line or ": SKIPPED, " in line else ""
-    left_s = progress.left_s(now_s)
-    about = f", about {format_duration(left_s)}" if left_s else ""
-    return f"{place} {line}, {total - done} left{about}"
-
-
-def say(line: str) -> None:
-    """Print a line; where nobody reads any more (``./run | head``) the record still counts."""
-    if line:
-        terminal.clear_line()
-        terminal.write(sys.stdout, f"{line}\n")  # nothing is left for the exit to flush
-
-
 def format_duration(seconds: float) -> str:
     """Return a duration as people say it: ``40 s``, ``6 min``, ``2 h 40 min``."""
     if seconds < 90:
@@ -157,9 +104,3 @@ def format_duration(seconds: float) -> str:
     if minutes < 90:
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
-
-
-def format_range(least_s: float, most_s: float) -> str:
-    """Return what lies between two durations: ``11 min to 13 min``, ``40 s``."""
-    least, most = format_duration(least_s), format_duration(most_s)
-    return most if least == most else f"{least} to {most}"

@@ -2,9 +2,9 @@
 
 A failed repetition is a result like any other: it has a record and stays until somebody asks for
 another try, so that n never falls silently. So does what is known of another machine that could not
-be reached, by which all repetitions with it were skipped, and of guests that did not come up. To
-ask, run ``python -m copycost.snakefile.retry`` (or ``./run --retry-failed``), which removes these
-files, and then the workflow.
+be reached, by which all repetitions with it were skipped. To ask, run ``python -m
+copycost.snakefile.retry`` (or ``./run --retry-failed``), which removes these files, and then the
+workflow.
 """
 
 import sys
@@ -18,14 +18,13 @@ from copycost.config.config import Config
 from copycost.config.passes import known_paths
 from copycost.errors import DataError
 from copycost.records.files import read_json, set_aside
-from copycost.snakefile import parts
 from copycost.snakefile.describe_repetition import describe_cell
 from copycost.snakefile.outcomes import MEMORY_PATH, UNREADABLE, Outcome, outcomes
+from copycost.snakefile.placeholder_outputs import left_out
 from copycost.studies.profile.grid import profile_cells
 from copycost.wording.words import plural
 
 PEERS_PATH = Path("results/peers")
-GUEST_PATH = Path("results/guest.json")
 
 # Saved by the run before it measures anything.
 CONFIG_PATH = Path("results/config.yaml")
@@ -60,18 +59,14 @@ def asked_paths(config: Config) -> list[Path]:
 
 
 def unreached() -> Iterator[Outcome]:
-    """Yield other machines that could not be reached, and guests that did not come up."""
-    for path in (*sorted(PEERS_PATH.glob("*.json")), *filter(Path.is_file, [GUEST_PATH])):
-        of, status = ("virtual", "not up") if path == GUEST_PATH else ("wire", "not reached")
-        missing = read_json(path)[of]["unavailable"]
-        if missing is not None and (path != GUEST_PATH or missing.get("failed")):
-            yield Outcome(path, status, missing["reason"])
+    """Yield other machines that could not be reached."""
+    for path in sorted(PEERS_PATH.glob("*.json")):
+        if (missing := read_json(path)["wire"]["unavailable"]) is not None:
+            yield Outcome(path, "not reached", missing["reason"])
 
 
 def describe(path: Path) -> str:
     """Return what a record is of, in words."""
-    if path == GUEST_PATH:
-        return "everything in guests"
     if path.parent == PEERS_PATH:
         return f"everything over the wire to {path.stem}"
     if str(path) == MEMORY_PATH:
@@ -104,7 +99,7 @@ def failures() -> str:
     """Return how many repetitions and files of the report have failed, in words; or nothing."""
     numbers = {
         "repetition": len(failed(outcomes(present_paths(Path(RAW_ROOT))))),
-        "report file": len(parts.left_out()),
+        "report file": len(left_out()),
     }
     return " and ".join(plural(n, what) for what, n in numbers.items() if n)
 

@@ -2,7 +2,8 @@
 
 A script that is started as Snakemake does it spends most of its time on importing: a repetition
 twice as long as on everything else that is no traffic. Here each is still a process of its own, so
-that nothing of one job reaches the next; what they share is what they import.
+that nothing of one job reaches the next; what they share is what they import. An edit of the
+package during a run counts in the next one.
 
 `script_starter` starts one such process in a run of Snakemake's and hands it the scripts' paths. It
 ends with the run, however that ends: then nobody holds the other end of its line any more.
@@ -11,73 +12,43 @@ ends with the run, however that ends: then nobody holds the other end of its lin
 import atexit
 import gc
 import os
-import select
+import selectors
 import signal
 import socket
 import sys
 import warnings
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from copycost.config.checkout import SCHEMAS
 from copycost.records.disk import AGAIN, lacks_room, room_comes
 from copycost.records.files import UNREAD, set_aside, unread
 from copycost.snakefile.dependencies import imported_names
+from copycost.snakefile.telling import tell_by
 
 BEGUN = b"+"
 """The first answer, once a script runs; without it the script was not begun and may be elsewhere.
 
-The second and last one is a byte with its exit status.
+What the script tells follows, in more than a byte each; the last one is a byte: its exit status.
 """
 
 _RESULTS = Path("results")
-_PACKAGE = "copycost"
 _INTERRUPTED = 130  # what a shell makes of SIGINT
 _MOST_PATH_BYTES = 4096
-_Stamp = tuple[int, int, int]
 
 
-class _Imported:
-    """What was imported for scripts so far, and whether that is still what the files say."""
-
-    def __init__(self) -> None:
-        self._scripts: set[str] = set()
-        self._stamps: dict[str, _Stamp | None] = {}
-
-    def provide(self, script: Path) -> None:
-        """Import what a script imports; what cannot be imported the script will say itself."""
-        name = script.name.partition(".")[2]  # Snakemake puts a random word in front
-        if name in self._scripts:
-            return
-        self._scripts.add(name)
-        for module in imported_names(script.read_text(encoding="utf-8")):
-            with suppress(ImportError):  # many of the names are no modules
-                import_module(module)
-        if "copycost.records.record" in sys.modules:
-            import_module("copycost.records.record").prepare_check()
-        files = [
-            module.__file__
-            for name, module in list(sys.modules.items())
-            if name.partition(".")[0] == _PACKAGE and module.__file__ is not None
-        ]
-        for path in (*files, *map(str, SCHEMAS.iterdir())):
-            self._stamps.setdefault(path, _stamp(path))
-        gc.collect()
-        gc.freeze()  # what forks do not look at they need not copy
-
-    def is_current(self) -> bool:
-        """Return whether a script that is started anew would import the same."""
-        return all(_stamp(path) == stamp for path, stamp in self._stamps.items())
-
-
-def _stamp(path: str) -> _Stamp | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - hundreds before each script
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+@cache
+def _import(*names: str) -> None:
+    """Import what a script imports; what cannot be imported the script will say itself."""
+    for name in names:
+        with suppress(ImportError):  # many of the names are no modules
+            import_module(name)
+    if "copycost.records.record" in sys.modules:
+        import_module("copycost.records.record").prepare_check()
+    gc.collect()
+    gc.freeze()  # what forks do not look at they need not copy
 
 
 def serve(line: socket.socket) -> None:
@@ -86,46 +57,40 @@ def serve(line: socket.socket) -> None:
     Each message is a script's path with a socket, on which it is answered: `BEGUN`, and at its end
     the exit status. Where the socket is closed without an answer, the script was not begun.
     """
-    imported = _Imported()
-    running: dict[int, tuple[int, socket.socket]] = {}
-    poll = select.poll()
-    poll.register(line, select.POLLIN)
+    selector = selectors.DefaultSelector()
+    selector.register(line, selectors.EVENT_READ)
     while True:
-        for fd, _ in poll.poll():
-            if fd != line.fileno():
-                poll.unregister(fd)
-                os.close(fd)
-                _answer_end(*running.pop(fd))
+        for key, _ in selector.select():
+            if key.fileobj is not line:
+                selector.unregister(key.fd)
+                os.close(key.fd)
+                pid, answers = key.data
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                with answers, suppress(ConnectionError):
+                    answers.send(bytes([code if code >= 0 else 128 - code]))  # as a shell says it
                 continue
             path, fds, _, _ = socket.recv_fds(line, _MOST_PATH_BYTES, 1)
             if not path:
                 return
-            with socket.socket(fileno=fds[0]) as answers:
-                script = Path(os.fsdecode(path))
-                imported.provide(script)
-                if not imported.is_current():
-                    continue
+            answers = socket.socket(fileno=fds[0])
+            script = Path(os.fsdecode(path))
+            _import(*imported_names(script.read_text(encoding="utf-8")))
+            with suppress(ConnectionError):  # nobody waits for it, who will see to its end
+                answers.send(BEGUN)
                 if signal.SIGINT in signal.sigpending():  # what is forked now would not see it
-                    answers.send(BEGUN + bytes([_INTERRUPTED]))
+                    answers.send(bytes([_INTERRUPTED]))
+                    answers.close()
                     continue
-                pid = os.fork()
-                if pid == 0:
-                    with suppress(ConnectionError):  # nobody waits for it, who will see to its end
-                        answers.send(BEGUN)  # from here, so that no script runs that is not told
-                    for inherited in (line, answers, *(one for _, one in running.values())):
-                        inherited.close()
-                    for pidfd in running:
-                        os.close(pidfd)
-                    _run(script)
-                pidfd = os.pidfd_open(pid)
-                running[pidfd] = pid, answers.dup()
-                poll.register(pidfd, select.POLLIN)
-
-
-def _answer_end(pid: int, answers: socket.socket) -> None:
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    with answers, suppress(ConnectionError):
-        answers.send(bytes([code if code >= 0 else 128 - code]))  # as a shell says it
+            pid = os.fork()
+            if pid == 0:
+                for other in (
+                    line,
+                    *(one.data[1] for one in selector.get_map().values() if one.data),
+                ):
+                    other.close()
+                tell_by(answers)
+                _run(script)
+            selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, answers))
 
 
 def _run(script: Path) -> None:
@@ -164,9 +129,7 @@ def _exit_code(script: Path) -> int:
             sys.excepthook(type(error), error.with_traceback(trace), trace)
         if interrupted:
             return _INTERRUPTED
-        if room_comes(lacked=lacks_room(error)):
-            return AGAIN
-        return 1
+        return AGAIN if room_comes(lacked=lacks_room(error)) else 1
     return 0
 
 

@@ -1,39 +1,39 @@
 """Has the scripts of a run of Snakemake's forked from one process; see `script_server`."""
 
 import atexit
+import json
 import os
 import shlex
-import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from threading import Lock
+from typing import Any
 
 from copycost.records.disk import AGAIN
+from copycost.snakefile.interruption import held_back
 from copycost.snakefile.script_server import BEGUN
 
 _SERVER = "copycost.snakefile.script_server"
 _END_TIMEOUT_S = 5.0
 _MOST_TRIES = 5
+_MOST_BYTES = 1 << 18  # of what a script tells; its socket takes no more
 # As Snakemake gives it to every job of one thread: libraries look at it when they are imported.
-_ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "GOTO_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    ),
-    "1",
-)
+_ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
+}
 _KILLED = b"\x01"
 
 
 class ScriptStarter:
-    """Starts scripts in forks of a server, which it starts with the first of them."""
+    """Starts scripts in forks of a server, which it starts with the first of them.
 
-    def __init__(self) -> None:
+    `hear` is given what they tell (see `telling`).
+    """
+
+    def __init__(self, hear: Callable[[Mapping[str, Any]], None]) -> None:
+        self._hear = hear
         self._lock = Lock()
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -50,7 +50,7 @@ class ScriptStarter:
         return status
 
     def _run_once(self, script: str) -> int | None:
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours:
             try:
                 with theirs, self._lock:
@@ -59,14 +59,21 @@ class ScriptStarter:
                     return None
             except OSError:
                 return None  # the server is gone
-            return (ours.recv(1) or _KILLED)[0]
+            while len(told := ours.recv(_MOST_BYTES)) > 1:
+                self._hear(json.loads(told))
+            return (told or _KILLED)[0]
 
     def _server(self) -> socket.socket:
         """Return the line to the server."""
         if self._line is None:
             self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
-                self._process = _start(theirs)
+            with theirs, held_back():  # Ctrl-C is for the scripts, which let it through again
+                self._process = subprocess.Popen(
+                    # Snakemake takes this for a word of a shell's command line, and so do we
+                    [*shlex.split(sys.executable), "-P", "-m", _SERVER, str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    env={**os.environ, **_ONE_THREAD},
+                )
             atexit.register(self.close)
         return self._line
 
@@ -75,17 +82,3 @@ class ScriptStarter:
         if self._line is not None and self._process is not None:
             self._line.close()
             self._process.wait(_END_TIMEOUT_S)
-
-
-def _start(line: socket.socket) -> subprocess.Popen[bytes]:
-    # Ctrl-C is for the scripts, which let it through again; what is blocked stays so after a fork
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return subprocess.Popen(
-            # Snakemake takes this for a word of a shell's command line, and so do we elsewhere
-            [*shlex.split(sys.executable), "-P", "-m", _SERVER, str(line.fileno())],
-            pass_fds=[line.fileno()],
-            env={**os.environ, **_ONE_THREAD},
-        )
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

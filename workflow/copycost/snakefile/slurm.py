@@ -3,7 +3,7 @@
 import math
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -38,13 +38,17 @@ class Node:
     """A node of a cluster, in its partitions.
 
     It has so many CPUs, as Slurm counts them; its state is as sinfo calls it, ``idle``, ``down*``,
-    ...; a constraint may ask for its features.
+    ...; a constraint may ask for its features. Of what runs there it has told Slurm the kernel's
+    name, release and build, empty if it never has; the memory is what a job that has the node alone
+    can have [MB].
     """
 
     partitions: frozenset[str]
     n_cpus: int
     state: str
     features: frozenset[str]
+    kernel: str = ""
+    memory_mb: int = _MEMORY_UNTOLD_MB
 
     @property
     def is_lost(self) -> bool:
@@ -59,30 +63,37 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """What runs on a node, as it has told Slurm.
+class Cluster:
+    """Nodes by name, the partition that has no need to be named, and limits of partitions [min]."""
 
-    The kernel's name, release and build are empty of a node that has never told; the memory is what
-    a job that has the node alone can have [MB].
-    """
+    nodes: Mapping[str, Node]
+    default: str | None
+    limits_min: Mapping[str, float]
 
-    kernel: str
-    memory_mb: int
+
+@cache
+def cluster() -> Cluster:
+    """Return the cluster, as Slurm knows it; HostError if it cannot be asked."""
+    found = cluster_in(_answer(*_SINFO))
+    nodes = dict(found.nodes)
+    for name, (kernel, memory_mb) in systems_in(_answer(*_SCONTROL)).items():
+        if name in nodes:
+            nodes[name] = replace(nodes[name], kernel=kernel, memory_mb=memory_mb)
+    return replace(found, nodes=nodes)
 
 
 def offered(partition: str | None) -> dict[str, Node]:
     """Return the nodes of a partition by name; None for the one that jobs go to by default.
 
-    Raises ConfigError if there is none by default. This and what follows raise HostError if Slurm
-    cannot be asked.
+    Raises ConfigError if there is none by default.
     """
-    nodes, default, _ = _nodes()
-    if partition is None and default is None:
+    wanted = partition or cluster().default
+    if wanted is None:
         raise ConfigError(
             "config.yaml: hosts.slurm.partition: got auto, and this cluster has no default "
             "partition, so name one"
         )
-    return {name: node for name, node in nodes.items() if (partition or default) in node.partitions}
+    return {name: node for name, node in cluster().nodes.items() if wanted in node.partitions}
 
 
 def time_limit_of(partition: str | None) -> float:
@@ -90,50 +101,30 @@ def time_limit_of(partition: str | None) -> float:
 
     Infinite where there is no limit, or no such partition.
     """
-    _, default, limits = _nodes()
-    return limits.get(partition or default or "", math.inf)
+    return cluster().limits_min.get(partition or cluster().default or "", math.inf)
 
 
 def node_of(name: str) -> Node:
     """Return a node of any partition; of one that there is not, a node of one CPU."""
-    return _nodes()[0].get(name, Node(frozenset(), 1, "unknown", frozenset()))
-
-
-def system_of(name: str) -> System:
-    """Return what runs on a node."""
-    return _systems().get(name, System("", _MEMORY_UNTOLD_MB))
-
-
-# nodes by name, the partition that has no need to be named, and the limits of partitions [min]
-_Cluster = tuple[Mapping[str, Node], str | None, Mapping[str, float]]
-
-
-@cache
-def _nodes() -> _Cluster:
-    return nodes_in(_answer(*_SINFO))
-
-
-@cache
-def _systems() -> Mapping[str, System]:
-    return systems_in(_answer(*_SCONTROL))
+    return cluster().nodes.get(name, Node(frozenset(), 1, "unknown", frozenset()))
 
 
 @parser_of("sinfo")
-def nodes_in(answer: str) -> _Cluster:
+def cluster_in(answer: str) -> Cluster:
     """Return what sinfo says of a cluster."""
     found: dict[str, Node] = {}
-    limits: dict[str, float] = {}
+    limits_min: dict[str, float] = {}
     default = None
     for line in answer.splitlines():  # a node has one for each of its partitions
         name, partition, n_cpus, state, limit, features = line.strip().split("|", maxsplit=5)
         if partition.endswith("*"):
             partition = default = partition.removesuffix("*")
-        limits[partition] = _minutes(limit)
+        limits_min[partition] = _minutes(limit)
         has = frozenset(features.split(",")) - {"(null)"}
         node = Node(frozenset({partition}), int(n_cpus.rstrip("+")), state.lower(), has)
         known = found.get(name, node)
         found[name] = replace(node, partitions=node.partitions | known.partitions)
-    return found, default, limits
+    return Cluster(found, default, limits_min)
 
 
 def _minutes(limit: str) -> float:
@@ -146,20 +137,18 @@ def _minutes(limit: str) -> float:
 
 
 @parser_of("scontrol show node")
-def systems_in(answer: str) -> Mapping[str, System]:
-    """Return what runs on each node."""
+def systems_in(answer: str) -> Mapping[str, tuple[str, int]]:
+    """Return what runs on each node: kernel, and memory [MB]."""
     found = {}
     for line in answer.splitlines():
-        name = re.match(r"NodeName=(\S+)", line)
-        if name is None:
-            continue
-        kernel = re.search(r"\sOS=(.*?)\s+RealMemory=", line)
-        memory, reserved = (
-            int(of[1]) if (of := re.search(rf"\s{key}=(\d+)", line)) else 0
-            for key in ("RealMemory", "MemSpecLimit")
-        )
-        usable_mb = max(memory - reserved, _MEMORY_UNTOLD_MB)
-        found[name[1]] = System(kernel[1].strip() if kernel else "", usable_mb)
+        if name := re.match(r"NodeName=(\S+)", line):
+            kernel = re.search(r"\sOS=(.*?)\s+RealMemory=", line)
+            memory, reserved = (
+                int(of[1]) if (of := re.search(rf"\s{key}=(\d+)", line)) else 0
+                for key in ("RealMemory", "MemSpecLimit")
+            )
+            usable_mb = max(memory - reserved, _MEMORY_UNTOLD_MB)
+            found[name[1]] = (kernel[1].strip() if kernel else "", usable_mb)
     return found
 
 
@@ -176,17 +165,6 @@ def _answer(*command: str) -> str:
         ) from error
 
 
-def archives_of(hosts: Hosts, pattern: str) -> list[str]:
-    """Return the archives of all nodes to be measured; none where no cluster is asked for.
-
-    Raises ConfigError or HostError if the configuration does not say which, or the cluster does not
-    answer.
-    """
-    if "slurm" not in hosts.where:
-        return []
-    return [pattern.format(node=node) for node in chosen_nodes(hosts.slurm)]
-
-
 def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
     """Return hosts in the partition that a site's own profile names, unless they name one.
 
@@ -199,69 +177,66 @@ def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
     return replace(hosts, slurm=replace(hosts.slurm, partition=partition))
 
 
-def chosen_nodes(slurm: Slurm) -> list[str]:
+def chosen_nodes(hosts: Hosts) -> list[str]:
     """Return the nodes to measure: those named, else those that fit, as many as wanted, by name.
 
-    Nodes on which no job would begin are not chosen; where they are named, it waits for them.
+    None where no cluster is asked for. Nodes on which no job would begin are not chosen; where they
+    are named, it waits for them.
 
     Raises ConfigError if nothing says which, or the cluster has too few.
     """
+    if "slurm" not in hosts.where:
+        return []
+    slurm = hosts.slurm
     known = offered(slurm.partition)
     fitting = sorted(name for name, node in known.items() if node.fits(slurm.constraint))
     usable = [name for name in fitting if not known[name].is_lost]
     chosen = list(slurm.nodes) or usable[: slurm.count or None]
-    refusal = _refusal(slurm, known, fitting, usable) or _of_one_name(chosen)
-    if refusal is not None:
+    for refusal in _refusals(slurm, sorted(known), fitting, usable, chosen):
         raise ConfigError(f"config.yaml: hosts.slurm{refusal}")
     return chosen
 
 
-def _refusal(
-    slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[str], usable: Sequence[str]
-) -> str | None:
-    """Return the key that cannot be met, and why, as the end of a sentence; else None."""
-    missing = [name for name in slurm.nodes if name not in known]
-    unfit = [name for name in slurm.nodes if name not in fitting]
-    if missing:
-        return (
+def _refusals(
+    slurm: Slurm,
+    known: Sequence[str],
+    fitting: Sequence[str],
+    usable: Sequence[str],
+    chosen: Sequence[str],
+) -> Iterator[str]:
+    """Yield keys that cannot be met, each with why, as the end of a sentence."""
+    if missing := [name for name in slurm.nodes if name not in known]:
+        yield (
             f".nodes: {', '.join(missing)} not among what sinfo shows "
             f"of {slurm.partition or 'the default partition'} "
-            f"({', '.join(sorted(known)) or 'nothing'})"
+            f"({', '.join(known) or 'nothing'})"
         )
-    if unfit:
-        return (
+    if unfit := [name for name in slurm.nodes if name not in fitting]:
+        yield (
             f".nodes: {', '.join(unfit)} without the features of constraint, {slurm.constraint}; "
             "leave out these nodes, or set constraint to none"
         )
-    if slurm.nodes:
-        return None
-    if not slurm.count and slurm.constraint is None:
-        return (
+    if not slurm.nodes and not slurm.count and slurm.constraint is None:
+        yield (
             ": name nodes, say in count how many there shall be, or in constraint which features "
             "they must have"
         )
-    if slurm.count > len(usable):
-        return (
+    if not slurm.nodes and slurm.count > len(usable):
+        yield (
             f".count: got {slurm.count}, must be <= {len(usable)}, the nodes that fit and can be "
             f"used, as sinfo shows them ({', '.join(usable) or 'none'})"
         )
-    if not usable:
-        return (
+    if not chosen:
+        yield (
             f".constraint: got {slurm.constraint}, must be features of nodes that can be used, and "
             "sinfo shows none with these"
         )
-    return None
-
-
-def _of_one_name(nodes: Sequence[str]) -> str | None:
-    """Return that two nodes' results would be taken for those of one host, if so."""
     by_name: dict[str, str] = {}
-    for node in nodes:
+    for node in chosen:
         name = host_name(node)
         if (other := by_name.setdefault(name, node)) != node:
             both = f"{other} and {node} would both be called {name} among the hosts"
-            return f": {both}; measure them from two clones"
-    return None
+            yield f": {both}; measure them from two clones"
 
 
 def host_name(node: str) -> str:

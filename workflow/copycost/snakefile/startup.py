@@ -6,9 +6,9 @@ read, which jobs that run elsewhere do too.
 
 import logging
 import os
+import shlex
 import signal
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from copycost.config.config import Config
 from copycost.config.passes import is_given
 from copycost.config.sources import Surroundings, read_sources
 from copycost.errors import ConfigError, CopycostError
-from copycost.snakefile import console_summary, internals, interruption, messages, terminal
+from copycost.snakefile import internals, interruption
 from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.script_starter import ScriptStarter
 
@@ -39,34 +39,13 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     # wait for ever for a job whose end it could not print.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     logging.raiseExceptions = False  # a line that its log has no room for is no news
-    internals.quote_interpreter()
+    # Snakemake puts it into a shell's command line as it is; there may be a space in its path
+    sys.executable = shlex.quote(sys.executable)
     internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
         interruption.end_quietly(line=interruption.LINE)
-        internals.run_scripts_with(ScriptStarter().run)
-    _watch(workflow)
-
-
-def _watch(workflow: Any) -> None:  # noqa: ANN401
-    """Follow what Snakemake does by what it logs, and say it in our words."""
-    first, quiet = internals.is_first_process(workflow), internals.is_quiet(workflow)
-    looks = internals.is_dry_run(workflow)
-    if looks and quiet:
-        internals.show_no_jobs()
-
-    def reworded(message: str) -> str | None:
-        if first and message.startswith(messages.PLANNING):
-            SCREEN.begin()
-        if first and message.startswith(messages.NOTHING):
-            internals.has_nothing_to_do = True
-            console_summary.note_the_end(workflow)
-        return messages.reworded(message, quiet=quiet)
-
-    def begin_job(rule: str, wildcards: Mapping[str, str]) -> None:
-        if first and not looks:
-            SCREEN.begin_job(rule, wildcards)
-
-    internals.watch_messages(reworded, begin_job, before_showing=terminal.clear_line)
+        internals.run_scripts_with(ScriptStarter(SCREEN.hear).run)
+    internals.watch_messages(workflow)
 
 
 def checked_config(workflow: Any) -> Config:  # noqa: ANN401

@@ -7,7 +7,8 @@ has the next run make it again.
 import csv
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
@@ -27,31 +28,31 @@ _BOX = (
 _BOX_WIDTH = 76
 
 
-def make_part(
-    log: str, given: Iterable[str], outputs: Iterable[str], make: Callable[[], None]
-) -> None:
-    """Make files that only a part of the report needs, or what stands in for them.
+@contextmanager
+def made_or_left_out(log: str, given: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
+    """Return a block that makes files which only a part of the report needs.
 
-    Whatever `make` raises costs these files alone.
+    Whatever it raises costs these files alone; what it made from others that only stand in for a
+    part is replaced by their reasons.
     """
     log_to_file(log)
     known, paths = left_out(), list(outputs)
     missing = {name: why for path in given for name, why in known.get(path, {}).items()}
-    if not missing:
-        try:
-            make()
-        except Exception as error:  # what was measured is there, and so are other parts
-            if lacks_room(error) or newly_unread():
-                raise  # it is made once there is room, or what it needs is made again
+    try:
+        yield
+    except Exception as error:  # what was measured is there, and so are other parts
+        if lacks_room(error) or newly_unread():
+            raise  # it is made once there is room, or what it needs is made again
+        if not missing:
             logging.getLogger(__name__).exception("left out")
             missing = {", ".join(sorted({Path(path).stem for path in paths})): in_words(error)}
             print(f"copycost: {_said_of(missing)}; the report goes on without", file=sys.stderr)
     for path in map(Path, paths if missing else ()):
         _stand_in(path, _said_of(missing))
-    note(log, paths, missing)
+    note_missing(log, paths, missing)
 
 
-def note(log: str, paths: Iterable[str], missing: Mapping[str, str]) -> None:
+def note_missing(log: str, paths: Iterable[str], missing: Mapping[str, str]) -> None:
     """Note what is missing in files, each part with the reason; nothing may be."""
     path = Path(log).with_suffix(_SUFFIX)
     path.unlink(missing_ok=True)
@@ -69,7 +70,7 @@ def _said_of(missing: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {reason}" for name, reason in missing.items())
 
 
-def make_again() -> None:
+def remove() -> None:
     """Remove what only stands in, so that this run makes it."""
     for path in map(Path, left_out()):
         path.unlink(missing_ok=True)

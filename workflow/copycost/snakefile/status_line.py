@@ -1,38 +1,28 @@
-"""The last line of a terminal, which several processes share: the progress of a run.
-
-The process that shows it says so in an environment variable, so that its scripts clear the line
-before they say something of their own.
-"""
+"""The last line of a terminal, which a run writes again and again: how far it is."""
 
 import os
 import sys
 from contextlib import suppress
 from typing import TextIO
 
-VARIABLE = "COPYCOST_LIVE_LINE"
-
 _FEWEST_COLUMNS = 20
 _CLEAR = "\r\x1b[K"
 
-
-def has_line() -> bool:
-    """Return whether the last line of the terminal is one that is written again and again."""
-    return VARIABLE in os.environ
+is_live = False
+"""Whether the last line of the terminal is one that this process writes again and again."""
 
 
 def take_line() -> None:
-    """Let this process, and those that it starts, know that the last line is written again.
-
-    Unless standard output is no terminal on which it can be.
-    """
-    if sys.stdout.isatty() and os.environ.get("TERM") not in (None, "dumb"):
-        os.environ[VARIABLE] = "yes"
+    """Write the last line again from now on, unless standard output has none that can be."""
+    global is_live
+    is_live = sys.stdout.isatty() and os.environ.get("TERM") not in (None, "dumb")
 
 
 def give_line_back() -> None:
     """Clear the last line, and let it be one like the others."""
+    global is_live
     clear_line()
-    os.environ.pop(VARIABLE, None)
+    is_live = False
 
 
 def show_line(text: str) -> None:
@@ -46,13 +36,13 @@ def show_line(text: str) -> None:
 
 def clear_line() -> None:
     """Make room for a line that stays."""
-    if has_line():
+    if is_live:
         write(sys.stdout, _CLEAR)
 
 
 def say(line: str) -> None:
-    """Print a line that stays."""
-    print(f"{_CLEAR if has_line() else ''}{line}", flush=True)
+    """Write a line that stays."""
+    write(sys.stdout, f"{_CLEAR if is_live else ''}{line}\n")
 
 
 def write(stream: TextIO, text: str) -> None:
