@@ -23,7 +23,7 @@ from copycost.figures.condition import draw
 from copycost.figures.markers import families, way_styles
 from copycost.figures.output import save
 from copycost.figures.style import EDGE
-from copycost.figures.tables import COLUMNS, Drawn, Tables, tables_of
+from copycost.figures.tables import COLUMNS, Drawn, tables_of
 
 pytestmark = pytest.mark.slow
 
@@ -142,14 +142,6 @@ def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
 def test_a_missing_cell_interrupts_the_line() -> None:
     stretches = lines_of(drawing("speed_and_cost", "gap in the middle"), "line-")
     assert [len(line.get_xdata()) for _, line in stretches] == 2 * [1, 1]
-
-
-def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -> None:
-    both = example(implementations=["two_copy", "aaa", "bbb"])
-    summary = both.summary[both.summary["implementation"] != "aaa"]
-    without = Tables(both.condition, both.implementations, both.cost, both.cells, summary)
-    line = dict(lines_of(draw("speed_and_cost", without), "line-"))["bbb"]
-    assert line.get_color() == way_styles(both.implementations)["bbb"].colour
 
 
 def test_cells_with_missing_repetitions_are_marked_with_the_implementations_marker() -> None:

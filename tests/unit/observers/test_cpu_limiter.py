@@ -78,12 +78,6 @@ def test_a_limiter_that_died_is_told() -> None:
         assert limit.found()["held"] is False
 
 
-@needs_cpulimit
-def test_a_whole_cpu_needs_no_cpulimit() -> None:
-    with sender(*SLEEP) as side, limited(side, "cpulimit", 100, whole=True) as limit:
-        assert limit._helpers == []
-
-
 @pytest.mark.needs_root
 def test_a_quota_tells_how_often_it_held_back_and_nothing_once_the_traffic_ends() -> None:
     with sender(*SPIN) as side:
