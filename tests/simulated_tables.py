@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -54,7 +55,7 @@ class Truth:
     deferred: float = 0.0
     second: float = 0.0  # more L1d misses of the kernel with what spares the application's copy
     # by variant, what to multiply all that with
-    changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
+    changed: tuple[tuple[str, float], ...] = ()
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 
 
@@ -103,7 +104,7 @@ def record_of(
             "caches": CACHES,
             "functions": _functions(
                 truth, testbed, implementation, size, working_set == "cold",
-                truth.changed.get(variant, 1.0),
+                dict(truth.changed).get(variant, 1.0),
             ),
         },
     }  # fmt: skip
@@ -193,8 +194,9 @@ def _row(name: str, kernel: bool, calls: int, misses: Misses) -> dict[str, Any]:
     }
 
 
+@cache
 def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return both tables."""
+    """Return both tables; each truth's are made once, so nobody may change them."""
     records = [*records_of(truth), *map(lost_record, truth.lost)]
     rows = [rows_of(record, CATEGORIES) for record in records]
     sides = [row for some, _ in rows for row in some]
@@ -202,8 +204,9 @@ def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
     return make_table(sides, SIMULATED), make_table(functions, FUNCTIONS)
 
 
+@cache
 def facts_of(truth: Truth, **section: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the facts."""
+    """Return the facts, of which the same holds."""
     machine = {"caches": CACHES, "guest": GUEST, "assumed": ASSUMED} if truth.sizes else None
     return compute_facts(*tables_of(truth), SECTION | section, machine, walks(21))
 

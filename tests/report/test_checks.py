@@ -5,15 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
-from report.example import REPORT
+from report.example import write_page
 
 from copycost.report import typeset
-from copycost.report.assets import gather_assets
 
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="90">'
-    '<rect width="9" height="9"/></svg>'
-)
 GOOD = """# First {#sec-first}
 
 See @fig-one and @tbl-one in @sec-first.
@@ -32,26 +27,8 @@ Typeset by a test.
 """
 
 
-def write(folder: Path, extra: str) -> Path:
-    gather_assets([], [], REPORT, folder / "assets")
-    (folder / "one.svg").write_text(SVG)
-    qmd = folder / "report.qmd"
-    qmd.write_text(f"---\ntitle: T\n---\n\n{GOOD.replace('EXTRA', extra)}")
-    return qmd
-
-
-def pdf_with(folder: Path, extra: str) -> Path:
-    pdf = folder / "report.pdf"
-    pdf.write_bytes(typeset.render_pdf(write(folder, extra), "a test"))
-    return pdf
-
-
-def html_with(folder: Path, old: str, new: str) -> Path:
-    page = typeset.render_html(write(folder, ""), "a test").decode()
-    assert old in page
-    path = folder / "report.html"
-    path.write_text(page.replace(old, new, 1))
-    return path
+def write(folder: Path, extra: str = "") -> Path:
+    return write_page(folder, f"---\ntitle: T\n---\n\n{GOOD.replace('EXTRA', extra)}")
 
 
 def typst(code: str) -> str:
@@ -68,7 +45,8 @@ def typst(code: str) -> str:
     ],
 )
 def test_a_faulty_pdf_is_found_out(tmp_path: Path, extra: str, message: str) -> None:
-    pdf = pdf_with(tmp_path, extra)
+    pdf = tmp_path / "report.pdf"
+    pdf.write_bytes(typeset.render_pdf(write(tmp_path, extra), "a test"))
     with pytest.raises(AssertionError, match=message):
         check_pdf(pdf)
 
@@ -87,6 +65,9 @@ def test_a_faulty_pdf_is_found_out(tmp_path: Path, extra: str, message: str) -> 
 def test_a_faulty_page_is_found_out(
     tmp_path: Path, browser: Browser, old: str, new: str, message: str
 ) -> None:
-    page = html_with(tmp_path, old, new)
+    page = typeset.render_html(write(tmp_path), "a test").decode()
+    assert old in page
+    path = tmp_path / "report.html"
+    path.write_text(page.replace(old, new, 1))
     with pytest.raises(AssertionError, match=message):
-        check_html(page, browser)
+        check_html(path, browser)

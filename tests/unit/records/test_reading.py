@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 from sample_records import on_sink, sample_record
+from skipped_records import save
 
 from copycost.config.cells import Cell
 from copycost.errors import DataError
@@ -22,7 +23,7 @@ from tests.mutations import mutated_texts, mutated_trees
 RECORDS = {
     path.stem: json.loads(path.read_text())
     for path in (Path(__file__).parents[2] / "data/records").glob("*.json")
-} | {"sink": on_sink(sample_record("zero_copy")), "failed": sample_record(status="failed")}
+} | {"sink": on_sink(sample_record("zero_copy"))}
 N_TEXTS, N_TREES = 25, 50
 
 
@@ -79,10 +80,7 @@ def test_what_is_odd_is_a_row_like_any_other() -> None:
 
 
 def saved(folder: Path, record: dict[str, Any]) -> Path:
-    path = folder / Cell(record["study"], **record["cell"]).path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_record(cast("Record", record), path)
-    return path
+    return save(folder, Cell(record["study"], **record["cell"]), cast("Record", record))
 
 
 def that_cannot_be(path: Path) -> None:
