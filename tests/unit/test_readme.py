@@ -29,6 +29,19 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.rel
 MADE_BY_A_RUN = {"report/report.html", "report/report.pdf", "report/report.qmd"}
 
 
+def table(name: str) -> list[dict[str, str]]:
+    """Return the rows behind a figure of the README."""
+    with (ROOT / f"docs/{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def said(pattern: str) -> list[float]:
+    """Return the numbers in a sentence of the README."""
+    found = re.search(pattern, " ".join(README.split()))
+    assert found is not None
+    return [float(number) for number in found.groups()]
+
+
 def first_column(title: str) -> list[str]:
     """Return what the first column of the table in a section of CONTRIBUTING names."""
     section = CONTRIBUTING.split(f"## {title}")[1].split("\n## ")[0]
@@ -105,17 +118,16 @@ def test_every_configuration_page_and_testbed_is_in_its_table() -> None:
     assert sorted(rows) == sorted(path.name for path in config.glob("*.yaml"))
     index = re.findall(r"\]\((\w+\.md)\)", (docs / "README.md").read_text())
     assert {path.name for path in docs.glob("*.md")} - {"README.md"} <= set(index)
-    table = (docs / "conditions.md").read_text().partition("| testbed |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == list(TESTBEDS)
+    rows = (docs / "conditions.md").read_text().partition("| testbed |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)`", rows, re.MULTILINE) == list(TESTBEDS)
 
 
 def test_the_headline_has_the_numbers_of_its_figure() -> None:
     rows = re.findall(r"^\| .*\|.* ns.*$", README, re.MULTILINE)
-    with (ROOT / "docs/headline.csv").open(newline="") as table:
-        points = {
-            (row["condition"], row["implementation"], row["msg_bytes"]): float(row["value"])
-            for row in csv.DictReader(table)
-        }
+    points = {
+        (row["condition"], row["implementation"], row["msg_bytes"]): float(row["value"])
+        for row in table("headline")
+    }
     sizes = {"veth": "65536", "sink": "65507", "sink_cold": "65507"}
     shown = [[float(number) for number in re.findall(r"([\d.]+) ns", row)] for row in rows]
     assert shown == [
@@ -128,8 +140,7 @@ def test_the_headline_has_the_numbers_of_its_figure() -> None:
 
 
 def test_what_the_readme_says_of_guests_is_in_its_figure() -> None:
-    with (ROOT / "docs/virtual.csv").open(newline="") as table:
-        rows = [row for row in csv.DictReader(table) if row["msg_bytes"] == "65536"]
+    rows = [row for row in table("virtual") if row["msg_bytes"] == "65536"]
 
     def times(condition: str, *parts: str) -> float:
         return sum(
@@ -138,15 +149,12 @@ def test_what_the_readme_says_of_guests_is_in_its_figure() -> None:
             if row["condition"] == condition and (not parts or row["part"] in parts)
         )
 
-    said = re.search(
-        r"took (\d+) times .* `loopback` within a guest, and (\d+) times that of `veth` .* "
-        r"of which (\d+) % was QEMU's main loop",
-        " ".join(README.split()),
-    )
-    assert said is not None
     pair = times("vm_pair")
     found = (times("vm_loopback"), pair, 100.0 * times("vm_pair", "io") / pair)
-    assert [int(number) for number in said.groups()] == [round(value) for value in found]
+    assert said(
+        r"took (\d+) times .* `loopback` within a guest, and (\d+) times that of `veth` .* "
+        r"of which (\d+) % was QEMU's main loop"
+    ) == [round(value) for value in found]
 
 
 def test_the_continuous_integration_runs_what_the_readme_says() -> None:
@@ -185,23 +193,19 @@ def test_example_configuration_is_valid() -> None:
 
 
 def test_what_the_readme_says_of_simulated_misses_is_in_its_figure() -> None:
-    with (ROOT / "docs/simulated.csv").open(newline="") as table:
-        total = {
-            (row["panel"], row["implementation"], row["level"]): float(row["total"])
-            for row in csv.DictReader(table)
-            if row["msg_bytes"] == "49152"
-        }
-
-    def saved(name: str, level: str, panel: str = "sink, hot") -> float:
-        return total[panel, "two_copy", level] - total[panel, name, level]
-
-    said = re.search(
-        r"`one_copy` saves ([\d.]+) misses .* zero-copy ([\d.]+), and of the last level ([\d.]+)",
-        " ".join(README.split()),
-    )
-    assert said is not None
-    assert [float(number) for number in said.groups()] == [
-        float(f"{saved('one_copy', 'l1d'):.2g}"),
-        float(f"{saved('zero_copy', 'l1d'):.2g}"),
-        float(f"{saved('zero_copy', 'llc', 'sink, cold'):.2g}"),
+    total = {
+        (row["panel"], row["implementation"], row["level"]): float(row["total"])
+        for row in table("simulated")
+        if row["msg_bytes"] == "49152"
+    }
+    saved = [
+        total[panel, "two_copy", level] - total[panel, name, level]
+        for panel, name, level in (
+            ("sink, hot", "one_copy", "l1d"),
+            ("sink, hot", "zero_copy", "l1d"),
+            ("sink, cold", "zero_copy", "llc"),
+        )
     ]
+    assert said(
+        r"`one_copy` saves ([\d.]+) misses .* zero-copy ([\d.]+), and of the last level ([\d.]+)"
+    ) == [float(f"{misses:.2g}") for misses in saved]

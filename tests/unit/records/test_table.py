@@ -1,6 +1,7 @@
 """The checker of the table: one test per rule; and its files."""
 
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import cast
@@ -13,7 +14,7 @@ from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
 from copycost.errors import DataError
 from copycost.records.column import KEY, Column, Definition, fact
 from copycost.records.columns import CELLS
-from copycost.records.derive import Row, derive_row
+from copycost.records.derive import derive_row
 from copycost.records.record import Record
 from copycost.records.table import check_table, make_table, read_table, write_table
 from copycost.studies.cpu_budget.records import CPU_BUDGET
@@ -24,19 +25,18 @@ from copycost.studies.round_trips.table import CURVES, ROUND_TRIPS
 SECOND_NS = 1_000_000_000
 
 
-def rows(n: int = 3) -> list[Row]:
+@cache
+def whole_table() -> pd.DataFrame:
     records = [
         sample_record(rep=rep, start_ns=rep * 10 * SECOND_NS, status=status)
-        for rep, status in zip(
-            range(1, n + 1), ["measured", "failed", "skipped", *["measured"] * n], strict=False
-        )
+        for rep, status in enumerate(("measured", "failed", "skipped"), start=1)
     ]
-    return [derive_row(cast("Record", record)) for record in records]
+    return make_table(derive_row(cast("Record", record)) for record in records)
 
 
 @pytest.fixture
 def table() -> pd.DataFrame:
-    return make_table(rows())
+    return whole_table().copy()
 
 
 TEXTS = ("nan", "None", "NA", "null", "1", "a,b", 'say "x"', " x ", "two\nlines", "\u2028",

@@ -5,21 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from copycost.config.simulation_variants import VARIANTS
 from copycost.errors import HostError
 from copycost.hosts.guest.kernel import Kernel
 from copycost.measure.simulated.cell import loaded_part
-from copycost.measure.simulated.guest import cpu_of, drivers_of, kernel_arguments_of, symbol_table
-
-
-def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None:
-    def words(*own: str) -> list[str]:
-        return [word for word in kernel_arguments_of(own) if word.startswith("init_on_alloc")]
-
-    assert words() == ["init_on_alloc=1"]
-    assert words(*VARIANTS["no_zeroing"].kernel_arguments) == ["init_on_alloc=0"]
-    assert cpu_of(()).startswith("max,-erms,")
-    assert cpu_of(VARIANTS["rep_movsb"].cpu_features).endswith("-la57,+erms")
+from copycost.measure.simulated.guest import drivers_of, symbol_table
 
 
 def test_symbols_are_functions_sorted_by_address_and_name() -> None:
