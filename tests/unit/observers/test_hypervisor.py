@@ -36,6 +36,7 @@ while True:
     time.sleep(0.2)
 """
 
+
 def pretender(vcpu: str = "CPU 0/KVM") -> tuple[str, ...]:
     return (sys.executable, "-S", "-c", PRETENDER, vcpu)
 

@@ -130,27 +130,26 @@ def test_the_cycle_counter_is_preferred_unless_there_is_none_or_the_timer_is_ask
         assert (plan.event, plan.source, plan.frequency_hz) == (event, source, 999)
 
 
+NO_PERF = host(status="missing", reason="no perf", remedy="install it")
+
+
 @pytest.mark.parametrize(
-    ("facts", "reason", "remedy"),
+    ("facts", "kallsyms", "reason", "remedy"),
     [
-        (NO_COUNTER, "no cycle counter", "cpu_clock"),
-        (host(status="missing", reason="no perf", remedy="install it"), "no perf", "install it"),
-        (host(user_only=True, paranoid=2), "perf_event_paranoid is 2", "perf_event_paranoid=1"),
+        (NO_COUNTER, SHOWN, "no cycle counter", "cpu_clock"),
+        (NO_PERF, SHOWN, "no perf", "install it"),
+        (host(user_only=True, paranoid=2), SHOWN, "paranoid is 2", "perf_event_paranoid=1"),
+        (host(), HIDDEN, "kptr_restrict", "kptr_restrict"),
+        (host(), "", "kptr_restrict", "kptr_restrict"),
     ],
 )
 def test_what_cannot_be_sampled_is_told_with_a_remedy(
-    files: HostFiles, facts: dict[str, Any], reason: str, remedy: str
+    files: HostFiles, facts: dict[str, Any], kallsyms: str, reason: str, remedy: str
 ) -> None:
+    (files.root / "proc" / "kallsyms").write_text(kallsyms)
     with pytest.raises(Unavailable, match=reason) as caught:
         plan_sampling(facts, "cycles", 999, files)
     assert remedy in caught.value.remedy
-
-
-@pytest.mark.parametrize("content", [HIDDEN, ""])
-def test_a_kernel_that_hides_its_addresses(files: HostFiles, content: str) -> None:
-    (files.root / "proc" / "kallsyms").write_text(content)
-    with pytest.raises(Unavailable, match="kptr_restrict"):
-        plan_sampling(host(), "auto", 999, files)
 
 
 @pytest.mark.parametrize(
