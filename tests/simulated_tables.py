@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.config.checkout import ROOT
+from copycost.records.derive import Row
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.facts import beside_facts, compute_facts
@@ -59,10 +60,10 @@ class Truth:
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 
 
-def records_of(truth: Truth) -> list[SimulatedRecord]:
-    """Return the records of all cells that can exist."""
+def cells_of(truth: Truth) -> list[tuple[str, str, int, str, str]]:
+    """Return all cells that can exist, as `record_of` takes them."""
     return [
-        record_of(truth, testbed, implementation, size, working_set, variant)
+        (testbed, implementation, size, working_set, variant)
         for variant in truth.variants
         for testbed in truth.testbeds
         for working_set in truth.working_sets
@@ -70,6 +71,11 @@ def records_of(truth: Truth) -> list[SimulatedRecord]:
         for implementation in truth.implementations
         if size in truth.sizes and (testbed != "sink" or size <= 65507)
     ]
+
+
+def records_of(truth: Truth) -> list[SimulatedRecord]:
+    """Return the records of all cells."""
+    return [record_of(truth, *cell) for cell in cells_of(truth)]
 
 
 def record_of(
@@ -195,10 +201,20 @@ def _row(name: str, kernel: bool, calls: int, misses: Misses) -> dict[str, Any]:
 
 
 @cache
+def _rows_of(truth: Truth, *cell: Any) -> tuple[list[Row], list[Row]]:  # noqa: ANN401
+    """Return the rows of a cell, which are made once for all grids that it is in."""
+    return rows_of(record_of(truth, *cell), CATEGORIES)
+
+
+@cache
 def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return both tables; each truth's are made once, so nobody may change them."""
-    records = [*records_of(truth), *map(lost_record, truth.lost)]
-    rows = [rows_of(record, CATEGORIES) for record in records]
+    everywhere = Truth(
+        user=truth.user, kernel=truth.kernel, deferred=truth.deferred, second=truth.second,
+        changed=truth.changed,
+    )  # fmt: skip
+    rows = [_rows_of(everywhere, *cell) for cell in cells_of(truth)]
+    rows += [rows_of(lost_record(outcome), CATEGORIES) for outcome in truth.lost]
     sides = [row for some, _ in rows for row in some]
     functions = [row for _, more in rows for row in more]
     return make_table(sides, SIMULATED), make_table(functions, FUNCTIONS)

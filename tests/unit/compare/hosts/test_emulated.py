@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from sample_records import guest_entry, in_guests, with_round_trips
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
@@ -27,6 +28,7 @@ def guests(accelerator: str) -> Records:
     return [*records_of(), *found]
 
 
+@pytest.mark.slow
 def test_an_emulated_guest_is_no_host_to_compare(tmp_path: Path) -> None:
     for name in ("tcg", "kvm"):
         folder = write_run(tmp_path / name, guests(name), host_facts(kernel_release=name))
