@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from copycost.config.checkout import ROOT
+from copycost.records.derive import Row
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.facts import beside_facts, compute_facts
@@ -54,14 +56,14 @@ class Truth:
     deferred: float = 0.0
     second: float = 0.0  # more L1d misses of the kernel with what spares the application's copy
     # by variant, what to multiply all that with
-    changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
+    changed: tuple[tuple[str, float], ...] = ()
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 
 
-def records_of(truth: Truth) -> list[SimulatedRecord]:
-    """Return the records of all cells that can exist."""
+def cells_of(truth: Truth) -> list[tuple[str, str, int, str, str]]:
+    """Return all cells that can exist, as `record_of` takes them."""
     return [
-        record_of(truth, testbed, implementation, size, working_set, variant)
+        (testbed, implementation, size, working_set, variant)
         for variant in truth.variants
         for testbed in truth.testbeds
         for working_set in truth.working_sets
@@ -69,6 +71,11 @@ def records_of(truth: Truth) -> list[SimulatedRecord]:
         for implementation in truth.implementations
         if size in truth.sizes and (testbed != "sink" or size <= 65507)
     ]
+
+
+def records_of(truth: Truth) -> list[SimulatedRecord]:
+    """Return the records of all cells."""
+    return [record_of(truth, *cell) for cell in cells_of(truth)]
 
 
 def record_of(
@@ -103,7 +110,7 @@ def record_of(
             "caches": CACHES,
             "functions": _functions(
                 truth, testbed, implementation, size, working_set == "cold",
-                truth.changed.get(variant, 1.0),
+                dict(truth.changed).get(variant, 1.0),
             ),
         },
     }  # fmt: skip
@@ -193,17 +200,29 @@ def _row(name: str, kernel: bool, calls: int, misses: Misses) -> dict[str, Any]:
     }
 
 
+@cache
+def _rows_of(truth: Truth, *cell: Any) -> tuple[list[Row], list[Row]]:  # noqa: ANN401
+    """Return the rows of a cell, which are made once for all grids that it is in."""
+    return rows_of(record_of(truth, *cell), CATEGORIES)
+
+
+@cache
 def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return both tables."""
-    records = [*records_of(truth), *map(lost_record, truth.lost)]
-    rows = [rows_of(record, CATEGORIES) for record in records]
+    """Return both tables; each truth's are made once, so nobody may change them."""
+    everywhere = Truth(
+        user=truth.user, kernel=truth.kernel, deferred=truth.deferred, second=truth.second,
+        changed=truth.changed,
+    )  # fmt: skip
+    rows = [_rows_of(everywhere, *cell) for cell in cells_of(truth)]
+    rows += [rows_of(lost_record(outcome), CATEGORIES) for outcome in truth.lost]
     sides = [row for some, _ in rows for row in some]
     functions = [row for _, more in rows for row in more]
     return make_table(sides, SIMULATED), make_table(functions, FUNCTIONS)
 
 
+@cache
 def facts_of(truth: Truth, **section: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the facts."""
+    """Return the facts, of which the same holds."""
     machine = {"caches": CACHES, "guest": GUEST, "assumed": ASSUMED} if truth.sizes else None
     return compute_facts(*tables_of(truth), SECTION | section, machine, walks(21))
 

@@ -43,9 +43,6 @@ def _lone(log2_size: float, n_threads: int) -> float:
 
 SCENARIOS: dict[str, Run] = {
     "found": Run(),
-    "found_at_one_size_for_all_threads": Run(
-        **SMALL, log_ratio=_one_and_zero(lambda x, n: 0.2 * (x - 11), _loses), noise=0.01
-    ),
     "up_to": Run(**SMALL, log_ratio=_one_and_zero(lambda x, n: 0.2 * (13.2 - x), _loses)),
     "always_and_none_copied": Run(
         **SMALL,
@@ -65,8 +62,6 @@ SCENARIOS: dict[str, Run] = {
     ),
     "observed_once": Run(**SMALL, repetitions=1),
     "counters": Run(**SMALL, counters=True),
-    "partly_copied": Run(**SMALL, copied_share=lambda msg_bytes: 0.25),
-    "zero_copy_missing": Run(**SMALL, implementations=IMPLEMENTATIONS[:2]),
     "one_testbed_skipped": Run(
         **SMALL,
         testbeds=("veth", "loopback"),
@@ -94,14 +89,10 @@ SCENARIOS: dict[str, Run] = {
     "two_copy_missing_with_counters": Run(
         **SMALL, implementations=IMPLEMENTATIONS[1:], counters=True
     ),
-    "flat_with_threads": Run(**SMALL, noise=0.1, scaling=lambda n_threads: 1.0),
     "gains_then_falls_with_threads": Run(
         msg_bytes=(1024, 65536),
         noise=0.01,
         scaling=lambda n_threads: {1: 1.0, 2: 1.6, 4: 1.2, 8: 0.9}[n_threads],
-    ),
-    "threads_scale_by_implementation": Run(
-        **SMALL, noise=0.005, log_ratio=_one_and_zero(lambda x, n: -0.8 * (n > 1), _loses)
     ),
     "nothing_tested": Run(
         msg_bytes=(65536,), n_threads=(1,), implementations=("two_copy",), repetitions=1
@@ -111,7 +102,6 @@ SCENARIOS: dict[str, Run] = {
     ),
     "two_repetitions": Run(**SMALL, repetitions=2, noise=0.1),
     "real_zero_copy": Run(**SMALL, udp=Udp()),
-    "sink_observed_once": Run(**ONE_SIZE, repetitions=1, udp=Udp()),
     "sink_alone": Run(
         testbeds=(), implementations=IMPLEMENTATIONS, udp=Udp(n_threads=(1, 2)), msg_bytes=(1024,)
     ),

@@ -1,17 +1,20 @@
 """A whole results folder from a synthetic run, through the real tables, facts and figures."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 import yaml
-from synthetic import Run, make_cells, make_config, make_host
+from analysed import inputs_of
+from sample_records import sample_record, with_round_trips
+from skipped_records import save as save_record
+from synthetic import Run
 from synthetic.memory import make_memory
 
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.conditions import with_condition
-from copycost.analysis.stats.settings import StatisticsSettings
-from copycost.analysis.tables import compare, summarise
+from copycost.config.cells import Cell
 from copycost.figures import FIGURES, OVERVIEW, RANKING
 from copycost.figures.condition import draw
 from copycost.figures.output import save
@@ -19,30 +22,72 @@ from copycost.figures.tables import tables_of
 from copycost.records.files import read_json, write_json
 from copycost.report.assets import gather_assets
 from copycost.report.write import Sources, write_report
+from copycost.studies.round_trips.table import collect_round_trips
 from copycost.studies.streams.facts import Inputs, compute_facts
 from copycost.studies.streams.overviews import draw_overviews, draw_rankings
-from report import made
 
 REPORT = Path(__file__).parents[2] / "report"
 STRATEGIES = REPORT.parent / "src" / "strategies"
 
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="90">'
+    '<rect width="9" height="9"/></svg>'
+)
+TRIP_FACTORS = {"two_copy": 1.0, "one_copy": 1.1, "zero_copy": 1.2}
+TRIP_SIZES = (64, 4096, 65536)
+
+
+def write_page(folder: Path, text: str) -> Path:
+    """Write the Markdown of a page, with what is to be beside it, and a drawing `one.svg`."""
+    gather_assets([], [], REPORT, folder / "assets")
+    (folder / "one.svg").write_text(SVG)
+    qmd = folder / "report.qmd"
+    qmd.write_text(text)
+    return qmd
+
+
+def write_inputs(inputs: Inputs, folder: Path) -> None:
+    """Write tables, facts and configuration of a run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(compute_facts(inputs), folder / "facts.json")
+    write_table(inputs.summary, folder / "summary.csv")
+    write_table(inputs.ratios, folder / "ratios.csv")
+    (folder / "config.yaml").write_text(yaml.safe_dump(inputs.config, sort_keys=False))
+
 
 def write_results(run: Run, folder: Path, *, whole: bool = False) -> None:
-    """Write tables, facts and configuration of a run; a `whole` one has all other studies too."""
-    config, host, cells = make_config(run), make_host(run), make_cells(run)
-    settings = StatisticsSettings(**config["statistics"])
-    summary, ratios = summarise(cells, settings), compare(cells, settings)
-    folder.mkdir(parents=True, exist_ok=True)
-    inputs = Inputs(cells, summary, ratios, host, config)
+    """Write what a run leaves for the report; a `whole` one has all other studies too."""
+    inputs = inputs_of(run)
     if whole:
-        config["round_trips"] = made.CONFIG
-        table, _ = made.write_round_trips(folder)
-        inputs = replace(inputs, memory=make_memory(), round_trips=table)
-    write_json(compute_facts(inputs), folder / "facts.json")
-    write_table(summary, folder / "summary.csv")
-    write_table(ratios, folder / "ratios.csv")
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    cells.to_parquet(folder / "cells.parquet")
+        section = {"implementations": list(TRIP_FACTORS), "testbeds": ["veth"],
+                   "msg_bytes": list(TRIP_SIZES), "n_threads": [1]}  # fmt: skip
+        inputs = replace(
+            inputs,
+            memory=make_memory(),
+            round_trips=write_round_trips(folder),
+            config={**inputs.config, "round_trips": section},
+        )
+    write_inputs(inputs, folder)
+    inputs.cells.to_parquet(folder / "cells.parquet")
+
+
+def write_round_trips(folder: Path) -> pd.DataFrame:
+    """Write records of round trips and their tables; too few samples for p99.9."""
+    paths = []
+    for name, size, rep in product(TRIP_FACTORS, TRIP_SIZES, (1, 2, 3)):
+        start_ns = 2_000_000_000 * (len(paths) + 1)
+        record = with_round_trips(sample_record(name, msg_bytes=size, rep=rep, start_ns=start_ns))
+        times = record["driver"]["sender"]["round_trip"]
+        factor = TRIP_FACTORS[name] * (20_000 + size * 0.4) * (1 + 0.01 * rep) / times["p50_ns"]
+        times |= {key: times[key] * factor for key in times if key.endswith("_ns")}
+        times |= {"samples": 4000, "p999_ns": None}
+        times["percentiles"] = [[at, round(ns * factor)] for at, ns in times["percentiles"]]
+        cell = Cell(record["study"], **record["cell"])
+        paths.append(save_record(folder, cell, record))  # type: ignore[arg-type]
+    table, _ = collect_round_trips(
+        paths, folder / "round_trips.csv", folder / "round_trip_curves.csv"
+    )
+    return table
 
 
 def draw_figures(folder: Path) -> None:

@@ -8,13 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 from playwright.sync_api import Browser, Page
 from report.checks import check_html
-from report.example import REPORT
+from report.example import REPORT, write_page
 
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
 from copycost.figures.text import add_tips
 from copycost.report import typeset
-from copycost.report.assets import gather_assets
 from copycost.studies.profile.flame import flame_graph
 from copycost.studies.profile.functions import load_categories
 from copycost.wording.markdown import figure, pipe_table
@@ -58,27 +57,26 @@ ROWS = [
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    assets = folder / "assets"
-    gather_assets([], [], REPORT, assets)
     drawing = Figure(figsize=(6.3, 2))
     axes = drawing.subplots()
     axes.plot([1, 2], [3, 4])
     add_tips(axes, [1, 2], [3, 4], ["a < b", "one_copy: 4 Gbit/s"])
     data = pd.DataFrame({"value": [3, 4]})
-    save(Drawn(drawing, data), assets / "points.svg")
     stacks = {("main", "copy"): 3.0, ("main", "send"): 1.0}
     flame = flame_graph("t", "sender", stacks, load_categories(CATEGORIES))
-    (assets / "flame.svg").write_text(flame)
-    (assets / "flame.csv").write_text("stack,weight\n")
     figures = [
         figure("assets/points.svg", "fig-points", "Two points", "Points."),
         figure("assets/flame.svg", "fig-flame", "A flame graph", "Flames."),
     ]
     table = pipe_table(COLUMNS, ROWS, "Cells.", "tbl-cells", ["grouped"])
     text = TEXT.replace("FIGURES", "\n\n".join(figures)).replace("TABLE", table)
-    (folder / "report.qmd").write_text(text)
+    qmd = write_page(folder, text)
+    assets = qmd.parent / "assets"
+    save(Drawn(drawing, data), assets / "points.svg")
+    (assets / "flame.svg").write_text(flame)
+    (assets / "flame.csv").write_text("stack,weight\n")
     page = folder / "report.html"
-    page.write_bytes(typeset.render_html(folder / "report.qmd", "a test"))
+    page.write_bytes(typeset.render_html(qmd, "a test"))
     return page
 
 

@@ -28,13 +28,16 @@ def test_good_sources_pass_and_leave_nothing(project: Path) -> None:
     assert sorted(project.rglob("*")) == before
 
 
-def test_a_warning_in_one_file_names_it(project: Path) -> None:
-    (project / "src/helper.c").write_text(HELPER + "static int unused;\n")
-    with pytest.raises(HostError, match=r"^src/helper\.c: cc refused the sources(.|\n)*unused"):
-        compile_all("cc", project)
-
-
-def test_a_program_that_cannot_be_linked_is_named(project: Path) -> None:
-    (project / "src/helper.c").write_text('#include "helper.h"\n')
-    with pytest.raises(HostError, match=r"^memory_floor: cc refused the sources(.|\n)*helper"):
+@pytest.mark.parametrize(
+    ("helper", "named"),
+    [
+        (HELPER + "static int unused;\n", r"^src/helper\.c: cc refused the sources(.|\n)*unused"),
+        ('#include "helper.h"\n', r"^memory_floor: cc refused the sources(.|\n)*helper"),
+    ],
+)
+def test_a_file_with_a_warning_and_a_program_that_cannot_be_linked_are_named(
+    project: Path, helper: str, named: str
+) -> None:
+    (project / "src/helper.c").write_text(helper)
+    with pytest.raises(HostError, match=named):
         compile_all("cc", project)

@@ -11,6 +11,7 @@ import pytest
 from sample_records import beside, sample_record, with_round_trips
 from scipy import stats
 from simulated_tables import CATEGORIES, Truth, lost_record, records_of
+from skipped_records import save
 
 from copycost.records.record import cell_of
 from copycost.studies.round_trips.table import collect_round_trips
@@ -78,9 +79,7 @@ def test_round_trips_in_turns_are_compared_by_the_ratio_of_each_repetition(tmp_p
             # its level is another one in each repetition
             p50_ns = 20_000.0 * times * (rep + 3 * (name == "one_copy"))
             record["driver"]["sender"]["round_trip"]["p50_ns"] = p50_ns
-        paths.append(tmp_path / f"results/raw/{cell_of(own).path.split('raw/')[1]}")
-        paths[-1].parent.mkdir(parents=True, exist_ok=True)
-        paths[-1].write_text(json.dumps(beside(own, its)), encoding="utf-8")
+        paths.append(save(tmp_path, cell_of(own), beside(own, its)))
     results = tmp_path / "results"
     (results / "config.yaml").write_text(CONFIG.replace("none}", "none, repetitions: 3}") + ASKED)
     tables = results / "tables"

@@ -59,31 +59,16 @@ def pins(name: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_every_entry_is_pinned_and_hashed(name: str) -> None:
+def test_a_lock_holds_all_that_is_asked_for_pinned_and_hashed_without_addresses(name: str) -> None:
     for entry in entries(name):
         assert re.match(r"[\w.-]+==[\w.]+( *;[^\\]*?)? +--hash=sha256:[0-9a-f]{64}\b", entry), entry
-
-
-@pytest.mark.parametrize("name", LOCKS)
-def test_lock_names_no_address_and_no_option(name: str) -> None:
     text = (ENVS / f"{name}.txt").read_text()
-    assert "://" not in text
-    assert "@ " not in text
-    assert not re.search(r"^ *--?(index|extra|find|trusted|i\b|f\b)", text, re.MULTILINE)
+    assert not re.search(r"://|@ |^ *--?(index|extra|find|trusted|i\b|f\b)", text, re.MULTILINE)
+    assert wanted(name) <= {package for package, _ in pins(name)}
 
 
-@pytest.mark.parametrize("name", LOCKS)
-def test_lock_holds_everything_that_is_asked_for(name: str) -> None:
-    locked = {package for package, _ in pins(name)}
-    assert wanted(name) <= locked
-
-
-def test_tests_run_with_the_versions_that_measure() -> None:
-    assert pins("requirements") <= pins("requirements-dev")
-
-
-def test_whoever_only_measures_has_the_same_versions() -> None:
-    assert pins("requirements-measure") < pins("requirements")
+def test_whoever_tests_or_only_measures_has_the_same_versions() -> None:
+    assert pins("requirements-measure") < pins("requirements") <= pins("requirements-dev")
 
 
 def test_everything_that_is_imported_is_asked_for_and_nothing_else() -> None:

@@ -120,7 +120,7 @@ def test_a_damaged_fact_of_a_host_is_missing_and_stops_nothing(
 ) -> None:
     files = host_tree(name)
     paths = sorted(path for path in files.root.rglob("*") if path.is_file())
-    rng = random.Random(1)
+    rng = random.Random(2)
     for seed in range(100):
         path = rng.choice(paths)
         whole = path.read_bytes()

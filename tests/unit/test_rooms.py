@@ -1,8 +1,12 @@
-"""A room of the package imports only from rooms below it, in the order of CONTRIBUTING.md."""
+"""Who may import and do what: rooms in the order of CONTRIBUTING.md, and what only hosts do.
+
+Whoever measures asks a host, which starts programs, reads the kernel and asks the clock.
+"""
 
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -13,6 +17,29 @@ PACKAGE = ROOT / "workflow/copycost"
 
 AT_THE_TOP = {"__init__.py", "__main__.py", "errors.py"}
 
+# rooms that do not measure, or whose task this is
+FREE = {"hosts", "build", "snakefile", "report", "cli"}
+MODULES = {"subprocess", "multiprocessing", "ctypes", "fcntl", "resource"}
+CALLS = {
+    *("os.memfd_create", "os.fork", "os.posix_spawn", "os.kill", "os.killpg", "os.pidfd_open"),
+    *("os.sched_getaffinity", "os.sched_setaffinity", "os.sched_setscheduler", "os.pipe"),
+    *("os.sysconf", "os.cpu_count", "os.geteuid", "os.getuid"),
+    *("os.system", "os.popen", "shutil.which", "socket.gethostname", "platform.uname"),
+    *("time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns", "time.clock_gettime"),
+    *("time.process_time", "time.clock_gettime_ns"),
+}
+# what has a reason
+ALLOWED = {
+    # git is asked for the commit, which is no measurement either
+    ("config/checkout.py", "subprocess"),
+    # tables of many hosts are made in as many processes as may run; nothing is measured
+    ("compare/hosts/gathering.py", "multiprocessing"),
+    ("compare/hosts/gathering.py", "os.sched_getaffinity"),
+}
+KERNEL_FILES = ("/proc", "/sys", "/dev")
+# the path of a descriptor, in a word for a tool that inherits it
+OWN_DESCRIPTOR = "/proc/self/fd/"
+
 
 def rooms() -> list[str]:
     """Return the rooms from the top floor down."""
@@ -21,9 +48,19 @@ def rooms() -> list[str]:
     return re.findall(r"^\| `(\w+)(?:\.py)?` \|", section, re.MULTILINE)
 
 
-def imported(text: str) -> Iterator[str]:
-    """Yield the dotted names that a text imports, within functions too."""
-    for node in ast.walk(ast.parse(text)):
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return all that a file of Python consists of."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def files(room: str) -> Iterator[Path]:
+    return (PACKAGE / room).rglob("*.py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the dotted names that a file imports, within functions too."""
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
         elif isinstance(node, ast.Import):
@@ -32,24 +69,29 @@ def imported(text: str) -> Iterator[str]:
 
 def imported_rooms(room: str) -> Iterator[tuple[str, Path]]:
     """Yield the rooms that a room imports from, with the file that does."""
-    for path in (PACKAGE / room).rglob("*.py"):
-        for name in imported(path.read_text(encoding="utf-8")):
-            match = re.match(r"copycost\.(\w+)", name)
-            if match is not None:
+    for path in files(room):
+        for name in imported(path):
+            if match := re.match(r"copycost\.(\w+)", name):
                 yield match[1], path
 
 
-def circle(texts: dict[str, str]) -> list[str]:
-    """Return the modules of a circle of imports, the first one again at its end; none without."""
-    graph = {
-        module: {name for name in imported(text) if name in texts and name != module}
-        for module, text in texts.items()
+def strings(path: Path) -> set[str]:
+    """Return the texts in a file, without its docstrings."""
+    docstrings = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
+    constants = (node for node in nodes(path) if isinstance(node, ast.Constant))
+    return {str(node.value) for node in constants if id(node) not in docstrings}
+
+
+def only_for_hosts(path: Path) -> set[str]:
+    """Return the modules, calls and paths of the kernel's files that only a host may use."""
+    used = {part for name in imported(path) for part in (name, name.split(".")[0])}
+    used |= {
+        f"{node.value.id}.{node.attr}"
+        for node in nodes(path)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
+    kernel = {text for text in strings(path) if text.startswith(KERNEL_FILES)}
+    return used & (MODULES | CALLS) | kernel - {OWN_DESCRIPTOR}
 
 
 def test_every_module_is_in_a_room() -> None:
@@ -62,31 +104,41 @@ def test_every_module_is_in_a_room() -> None:
 @pytest.mark.parametrize("room", rooms()[:-1])
 def test_a_room_imports_only_from_below(room: str) -> None:
     above = set(rooms()[: rooms().index(room)])
-    found = {
-        (name, str(path.relative_to(PACKAGE)))
-        for name, path in imported_rooms(room)
-        if name in above
-    }
+    found = {(name, str(path)) for name, path in imported_rooms(room) if name in above}
     assert found == set()
 
 
-def test_nothing_in_the_package_imports_tools() -> None:
-    for path in (*PACKAGE.rglob("*.py"), *(ROOT / "workflow/scripts").glob("*.py")):
-        names = imported(path.read_text(encoding="utf-8"))
-        assert "tools" not in {name.split(".")[0] for name in names}, path
-
-
-def test_a_driver_does_not_know_who_watches() -> None:
+def test_nothing_in_the_package_imports_tools_and_no_driver_who_watches() -> None:
+    for path in (*files("."), *(ROOT / "workflow/scripts").glob("*.py")):
+        assert "tools" not in {name.split(".")[0] for name in imported(path)}, path
     assert "observers" not in dict(imported_rooms("measure/drivers"))
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    texts = {
-        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path.read_text("utf-8")
-        for path in PACKAGE.rglob("*.py")
+    modules = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
+        for path in files(".")
         if path.name != "__init__.py"
     }
-    assert circle(texts) == []
+    graph = {name: {*imported(path)} & modules.keys() - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_only_a_host_starts_programs_reads_the_kernel_and_asks_clocks() -> None:
+    measuring = (path for room in set(rooms()[:-1]) - FREE for path in files(room))
+    found = {(str(path.relative_to(PACKAGE)), use)
+             for path in measuring for use in only_for_hosts(path)}  # fmt: skip
+    assert found == ALLOWED
+
+
+def test_drivers_observers_and_testbeds_do_not_know_the_studies_that_want_them() -> None:
+    for room in ("measure", "observers", "hosts"):
+        # by hand, either study of ours may be asked for
+        for path in {*files(room)} - {PACKAGE / "measure/__main__.py"}:
+            assert not {"cpu_budget", "round_trips"} & strings(path), path
 
 
 def test_the_picture_of_the_data_flow_names_rooms() -> None:

@@ -86,20 +86,6 @@ def test_a_program_tells_its_sources_and_is_the_same_anywhere(checkout: Path) ->
     assert "flags -std=c11" in told
 
 
-def test_a_program_with_its_libraries_in_it_runs_where_there_are_none(tmp_path: Path) -> None:
-    programs = {static: tmp_path / str(static) / "program" for static in (False, True)}
-    for static, program in programs.items():
-        toolchain.compile_program("receiver", "uring", program, root=ROOT, static=static)
-    interpreter = b"/ld-linux"  # what loads libraries, which a program names that has them not
-    assert {static: interpreter in one.read_bytes() for static, one in programs.items()} == {
-        False: True,
-        True: False,
-    }
-    command = [programs[True], "--version"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert " -static" in told
-
-
 def test_a_linker_that_met_a_full_disk_has_no_fault_of_the_sources(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from copycost.figures.axes import scale_of, size_axis, thread_axis, value_axis
+from copycost.figures.axes import scale_of, value_axis
 
 
 def points(*values: float) -> pd.DataFrame:
@@ -45,10 +45,3 @@ def test_strip_at_the_top_stays_free_of_values(axes: Axes, values: tuple[float, 
     height = axes.transAxes.inverted().transform(axes.transData.transform((1, scale.high)))[1]
     assert height == pytest.approx(0.7)
     assert max(values) < scale.high
-
-
-def test_single_size_and_single_thread_count_have_room_around_them(axes: Axes) -> None:
-    size_axis(axes, [4096], width_cm=6)
-    assert axes.get_xlim()[0] < 4096 < axes.get_xlim()[1]
-    thread_axis(axes, [1], width_cm=6)
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1"]

@@ -23,7 +23,7 @@ from copycost.figures.condition import draw
 from copycost.figures.markers import families, way_styles
 from copycost.figures.output import save
 from copycost.figures.style import EDGE
-from copycost.figures.tables import COLUMNS, Drawn, Tables, tables_of
+from copycost.figures.tables import COLUMNS, Drawn, tables_of
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,6 @@ RUNS: dict[str, dict[str, object]] = {
     "no counter": {"counted": ()},
     "everything failed": {"status": lambda *_: "failed"},
     "everything skipped": {"status": lambda *_: "skipped"},
-    "one way failed": {"status": lambda name, *_: "failed" if name == "one_copy" else "measured"},
     "thirteen ways": {
         "implementations": THIRTEEN, "sizes": [4096, 65536, 262144], "threads": [1],
     },
@@ -75,11 +74,12 @@ def drawing(figure: str, run: str = "default") -> Drawn:
     return draw(figure, example(**RUNS[run]))
 
 
-def lines_of(drawn: Drawn, prefix: str) -> list[tuple[str, Line2D]]:
+def lines_of(drawn: Drawn, prefix: str, panel: int | None = None) -> list[tuple[str, Line2D]]:
     """Return implementation and line of all lines whose id begins with a prefix."""
     return [
         (str(line.get_gid()).removeprefix(prefix), line)
-        for axes in drawn.figure.axes
+        for place, axes in enumerate(drawn.figure.axes)
+        if panel in (None, place)
         for line in axes.lines
         if str(line.get_gid()).startswith(prefix)
     ]
@@ -142,14 +142,6 @@ def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
 def test_a_missing_cell_interrupts_the_line() -> None:
     stretches = lines_of(drawing("speed_and_cost", "gap in the middle"), "line-")
     assert [len(line.get_xdata()) for _, line in stretches] == 2 * [1, 1]
-
-
-def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -> None:
-    both = example(implementations=["two_copy", "aaa", "bbb"])
-    summary = both.summary[both.summary["implementation"] != "aaa"]
-    without = Tables(both.condition, both.implementations, both.cost, both.cells, summary)
-    line = dict(lines_of(draw("speed_and_cost", without), "line-"))["bbb"]
-    assert line.get_color() == way_styles(both.implementations)["bbb"].colour
 
 
 def test_cells_with_missing_repetitions_are_marked_with_the_implementations_marker() -> None:
@@ -245,11 +237,7 @@ def test_of_many_ways_families_are_rows_with_a_legend_each_and_others_grey(figur
     styles = way_styles(THIRTEEN)
     for place, axes in enumerate(drawn.figure.axes):
         family = groups[place // n_columns]
-        named = {
-            str(line.get_gid()).removeprefix("line-"): line.get_color()
-            for line in axes.lines
-            if str(line.get_gid()).startswith("line-")
-        }
+        named = {name: line.get_color() for name, line in lines_of(drawn, "line-", place)}
         assert named == {name: styles[name].colour for name in family.members}
         grey = [line for line in axes.lines if to_hex(line.get_color()) == EDGE]
         assert len(grey) == len(THIRTEEN) - len(family.members)

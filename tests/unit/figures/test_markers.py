@@ -63,15 +63,6 @@ def test_no_family_crowds_its_panel_and_everyone_is_in_one(names: tuple[str, ...
     assert len({group.name for group in groups}) == len(groups)
 
 
-def test_many_messages_per_call_stand_beside_one() -> None:
-    batching = ("sendmmsg", "uring_send", "uring_sendmsg", "uring_zero_copy", "uring_registered")
-    names = (*EVERY, *batching, *(f"{name}_x8" for name in batching))
-    groups = families(names)
-    for name in (name for name in names if name.endswith("_x8")):
-        (group,) = (group for group in groups if name in group.members)
-        assert name.removesuffix("_x8") in group.members
-
-
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("names", [WAYS, TWELVE[:CROWD], TWELVE[3:]])
 def test_colours_of_one_panel_are_told_apart_by_everyone(names: tuple[str, ...], seen: str) -> None:
@@ -80,9 +71,3 @@ def test_colours_of_one_panel_are_told_apart_by_everyone(names: tuple[str, ...],
         assert len(colours) == len(group.members)
         for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(lab(one, seen) - lab(other, seen)) > 15, (group.name, one, other)
-
-
-def test_no_colour_vanishes_on_white_paper() -> None:
-    assert all(
-        lab(look.colour, "trichromacy")[0] < 75 for look in way_styles((*WAYS, *TWELVE)).values()
-    )

@@ -7,10 +7,6 @@ import pytest
 from copycost.figures.outline import outline_text
 
 DIAGRAMS = sorted((Path(__file__).parents[3] / "report" / "diagrams").glob("*.svg"))
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99">'
-    '<text x="10" y="20" font-size="12" fill="#123456">Hi! Hi</text></svg>'
-)
 NAME = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 
@@ -29,15 +25,6 @@ def x_values(svg: str) -> list[float]:
             xs = re.findall(r"[MLQC ](-?[\d.]+) -?[\d.]+", outlines[use.attrib[LINK][1:]])
             found += [left + scale * (float(use.attrib["x"]) + float(x)) for x in xs]
     return found
-
-
-def test_text_becomes_glyphs_with_the_same_paint() -> None:
-    svg = outline_text(SVG)
-    group, defined = ET.fromstring(svg)
-    assert group.attrib["fill"] == "#123456"
-    assert [use.tag for use in group] == [f"{NAME}use"] * 5
-    assert len(defined) == 3
-    assert "Hi" not in svg
 
 
 @pytest.mark.parametrize("diagram", DIAGRAMS, ids=lambda path: path.stem)

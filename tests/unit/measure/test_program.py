@@ -10,7 +10,6 @@ from setups import HOST
 from copycost.errors import CannotStart
 from copycost.hosts.processes import usage_of
 from copycost.hosts.program import CONTROL, Launch, LocalProgram
-from copycost.hosts.side import Side
 
 # the longest that a busy host may take for anything [s]
 LONG_S = 60.0
@@ -32,18 +31,6 @@ def test_no_descriptor_is_left_whether_or_not_it_could_be_executed() -> None:
     with pytest.raises(CannotStart, match="/no/program: cannot be started: No such file"):
         HOST.start(Launch(("/no/program", CONTROL), "/no/program", True, files=("a",)))
     assert n_open() == before
-
-
-def test_what_is_measured_is_the_wrapper_s_child_where_there_is_one() -> None:
-    # stands for perf: starts another program, and waits for it
-    wrapped = HOST.start(Launch(("sh", "-c", "sleep 60 & echo $!; wait"), "/bin/sleep"))
-    plain = shell("exec sleep 60")
-    while not wrapped.output():
-        assert wrapped.exit_code is None
-    assert Side("sender", HOST, [wrapped, plain]).pids == (int(wrapped.output()), plain.pid)
-    for program in (wrapped, plain):
-        program.end()
-        program.close()
 
 
 def test_a_program_holds_the_lock_as_long_as_it_runs(tmp_path: Path) -> None:

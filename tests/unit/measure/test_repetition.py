@@ -16,7 +16,6 @@ from copycost.measure.drivers.protocol import MissedWindow, UnexplainedEnd
 @pytest.mark.parametrize(
     ("kind", "n_missed", "gives_up"),
     [
-        (MissedWindow, 1, False),
         (MissedWindow, 3, False),
         (MissedWindow, 4, True),
         (UnexplainedEnd, 7, False),

@@ -78,28 +78,6 @@ def test_a_limiter_that_died_is_told() -> None:
         assert limit.found()["held"] is False
 
 
-@needs_cpulimit
-def test_a_whole_cpu_needs_no_cpulimit() -> None:
-    with sender(*SLEEP) as side, limited(side, "cpulimit", 100, whole=True) as limit:
-        assert limit._helpers == []
-
-
-@pytest.mark.needs_root
-def test_a_quota_tells_how_often_it_held_back_and_nothing_once_the_traffic_ends() -> None:
-    with sender(*SPIN) as side:
-        try:
-            with limited(side, "cgroup", 20) as limit:
-                limit.window_begins()
-                time.sleep(0.3)
-                limit.window_ends()
-                limit.traffic_ends([side])
-                found = limit.found()
-        except Unavailable as error:
-            pytest.skip(str(error))
-    assert found["kind"].startswith("cgroup v")
-    assert found["throttled"]["periods"] >= found["throttled"]["throttled_periods"] > 0
-
-
 def test_a_missing_cpulimit_is_a_reason_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "search_path", lambda: "/nonexistent")
     with pytest.raises(Unavailable) as raised:

@@ -1,6 +1,5 @@
 """Threads of a hypervisor told apart, and what each kind, the guest and the machine have used."""
 
-import shutil
 import sys
 import time
 from contextlib import closing
@@ -36,10 +35,6 @@ while True:
     named("worker", lambda: spin(0.02))
     time.sleep(0.2)
 """
-
-needs_qemu = pytest.mark.skipif(
-    not shutil.which("qemu-system-x86_64"), reason="qemu-system-x86_64 is not installed"
-)
 
 
 def pretender(vcpu: str = "CPU 0/KVM") -> tuple[str, ...]:
@@ -126,19 +121,6 @@ def test_a_task_of_the_kernel_that_copies_for_the_guest_counts_as_vhost() -> Non
             (guest,) = watched(program.pid, 0.3)["guests"]
     vhost = guest["threads"]["vhost"]
     assert vhost["cpu_ns"] + vhost["waiting_ns"] > 0.2 * SECOND_NS
-
-
-@needs_qemu
-def test_qemu_names_its_threads_so() -> None:
-    words = (
-        "qemu-system-x86_64", "-accel", "tcg", "-name", "guest,debug-threads=on", "-nodefaults",
-        "-display", "none", "-m", "32M",
-    )  # fmt: skip
-    with running(*words) as program:
-        await_thread(program.pid, "CPU 0/TCG")
-        (guest,) = watched(program.pid, 0.3)["guests"]
-    assert guest["accelerator"] == "tcg"
-    assert guest["threads"]["vcpu"]["cpu_ns"] > 0
 
 
 def test_times_of_a_thread() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from sample_records import sample_record
+from sample_records import on_sink, sample_record
+from skipped_records import save
 
 from copycost.config.cells import Cell
 from copycost.errors import DataError
@@ -19,7 +20,10 @@ from copycost.records.record import Record, check_record, load_record, read_reco
 from copycost.records.table import collect_tables, make_table, read_table
 from tests.mutations import mutated_texts, mutated_trees
 
-CAPTURED = sorted((Path(__file__).parents[2] / "data" / "records").glob("*.json"))
+RECORDS = {
+    path.stem: json.loads(path.read_text())
+    for path in (Path(__file__).parents[2] / "data/records").glob("*.json")
+} | {"sink": on_sink(sample_record("zero_copy"))}
 N_TEXTS, N_TREES = 25, 50
 
 
@@ -76,10 +80,7 @@ def test_what_is_odd_is_a_row_like_any_other() -> None:
 
 
 def saved(folder: Path, record: dict[str, Any]) -> Path:
-    path = folder / Cell(record["study"], **record["cell"]).path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_record(cast("Record", record), path)
-    return path
+    return save(folder, Cell(record["study"], **record["cell"]), cast("Record", record))
 
 
 def that_cannot_be(path: Path) -> None:
@@ -148,14 +149,13 @@ def test_records_of_the_grid_are_rows_in_both_files_and_foreign_files_are_warned
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", CAPTURED, ids=lambda path: path.stem)
-def test_a_damaged_record_is_a_row_or_a_sentence(path: Path) -> None:
-    text = path.read_text()
-    whole = json.loads(text)
-    make_table([derive_row(read_record(path))])
-    place = path.parent / "mutated.json"
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_damaged_record_is_a_row_or_a_sentence(name: str) -> None:
+    whole = RECORDS[name]
+    place = Path("mutated.json")
+    make_table([derive_row(check_record(whole, place))])
     damaged = [
-        *mutated_texts(text, N_TEXTS, seed=1),
+        *mutated_texts(json.dumps(whole), N_TEXTS, seed=1),
         *map(json.dumps, mutated_trees(whole, N_TREES, seed=2)),
     ]
     refused = 0

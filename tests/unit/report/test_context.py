@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from report.example import REPORT, sources_of, write_results
-from synthetic import Run, make_host
+from synthetic import Run
 
-from copycost.report import machines
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.write import CHAPTERS, build_context, write_report
 
@@ -25,27 +24,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def facts_of(folder: Path) -> dict:
     return json.loads((folder / "facts.json").read_text())
-
-
-def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
-    host = make_host(SMALL)
-    host["perf"] |= {"status": "missing", "reason": "no perf | on the PATH"}
-    host["memory"]["memlock_unlimited"] = True
-    host["kernel"] |= {"hz": None, "irq_time_accounting": None, "preempt": None}
-    rows = dict(machines.host(host)[1])
-    assert rows["perf"] == r"missing: no perf \| on the PATH"
-    assert rows["Locked memory, limit"] == "none"
-    assert rows["CPU time of interrupts"] == "not found"
-
-
-def test_a_window_without_page_faults_is_counted_and_one_without_cycles_is_not() -> None:
-    zero = {"status": "zero", "perf_name": "x", "host_status": "supported", "reason": None}
-    counters = {"page_faults": zero, "cycles": zero | {"perf_name": "cycles"}}
-    assert [row[2] for row in machines.counters(counters)[1]] == [
-        "counted: none in any window",
-        "reads 0 everywhere, which is no measurement",
-    ]
-    assert machines.uncounted_events(counters) == ["cycles"]
 
 
 def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:

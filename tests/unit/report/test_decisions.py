@@ -181,12 +181,6 @@ def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_lef
     assert line == f"Fastest: {said}"
 
 
-def test_sizes_whose_thread_counts_differ_are_told_as_such() -> None:
-    found = over_sizes(TWO, ONE)
-    found["decisions"]["rows"][1]["msg_bytes"] = 1024
-    assert "another way with other thread counts at every size" in next(in_brief(found))
-
-
 def test_a_sentence_names_what_is_settled_and_a_row_counts_what_is_open() -> None:
     said = answer_sentence(TURNS).replace("\u00a0", " ")
     assert said == (

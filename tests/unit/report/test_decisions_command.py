@@ -73,7 +73,9 @@ def test_command_prints_the_rows(path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["answer", "--size", "64KiB", "--threads", "1", "--facts", str(path)]) == 0
     out = capsys.readouterr().out
     assert "64 KiB    fastest  one_copy" in out
-    assert "Measured on Model CPU" in out
+    told = " ".join(out.split())
+    assert "Measured on Model CPU, 2 CPUs, a virtual machine, Linux 6.18.0, 1970-01-01." in told
+    assert max(map(len, out.splitlines())) <= 80
 
 
 @pytest.mark.slow

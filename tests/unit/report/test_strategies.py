@@ -46,19 +46,3 @@ def test_a_row_of_the_table_is_what_the_header_says_or_that_it_does_not(tmp_path
 def test_every_strategy_says_where_its_bytes_go_and_what_the_table_needs(name: str) -> None:
     notes = strategy_notes([STRATEGIES / f"{name}.c"])[name]
     assert all(notes[key] for key in ("summary", "copies", "calls", "kernel", "path"))
-
-
-def test_a_diagram_is_shown_where_there_is_one_with_its_words(tmp_path: Path) -> None:
-    drawn = tmp_path / "two_copy.svg"
-    drawn.write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg"><title>two_copy: as memcpy_all does.</title>'
-        "<desc>\n Two\n boxes. </desc></svg>"
-    )
-    notes = strategy_notes([STRATEGIES / "two_copy.c", STRATEGIES / "one_copy.c"], [drawn])
-    shown = {key: notes["two_copy"][key] for key in ("diagram", "caption", "alt")}
-    assert shown == {
-        "diagram": "assets/diagrams/two_copy.svg",
-        "caption": "`two_copy`: as `memcpy_all` does.",
-        "alt": "Two boxes.",
-    }
-    assert notes["one_copy"]["diagram"] is None

@@ -7,21 +7,16 @@ from pathlib import Path
 
 import pdfplumber
 import pytest
+from report.example import write_page
 
 from copycost.build.typesetter import Typesetter, find_typesetter
 from copycost.cli.doctor.findings import judge_typesetter
-from copycost.config.checkout import ROOT
 from copycost.errors import CopycostError
 from copycost.records.files import read_json
 from copycost.report import typeset
-from copycost.report.assets import gather_assets
 from copycost.report.typeset import NotTypeset, render_html, render_pdf, render_report
 
 HEAD = "---\ntitle: T\n---\n\n"
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40">'
-    '<rect width="90" height="40"/></svg>'
-)
 DOCUMENT = """---
 title: "A title"
 subtitle: "A host"
@@ -55,14 +50,6 @@ Typeset by []{.typesetter}.
 """
 
 
-def write(folder: Path, text: str) -> Path:
-    gather_assets([], [], ROOT / "report", folder / "assets")
-    (folder / "one.svg").write_text(SVG)
-    qmd = folder / "report.qmd"
-    qmd.write_text(text)
-    return qmd
-
-
 def pages_of(pdf: bytes, folder: Path) -> list[str]:
     path = folder / "read.pdf"
     path.write_bytes(pdf)
@@ -71,7 +58,7 @@ def pages_of(pdf: bytes, folder: Path) -> list[str]:
 
 
 def test_page_numbers_its_references_and_says_what_typeset_it(tmp_path: Path) -> None:
-    page = re.sub(r"[ \n]+", " ", render_html(write(tmp_path, DOCUMENT), "a test").decode())
+    page = re.sub(r"[ \n]+", " ", render_html(write_page(tmp_path, DOCUMENT), "a test").decode())
     labels = {
         "fig-one": "Figure\u00a01",
         "fig-two": "Figure\u00a02",
@@ -87,7 +74,7 @@ def test_page_numbers_its_references_and_says_what_typeset_it(tmp_path: Path) ->
 
 
 def test_pdf_is_the_same_whenever_it_is_made(tmp_path: Path) -> None:
-    qmd = write(tmp_path, DOCUMENT)
+    qmd = write_page(tmp_path, DOCUMENT)
     first = render_pdf(qmd, "a test")
     assert first == render_pdf(qmd, "a test")
     assert {path.name for path in tmp_path.iterdir()} == {"assets", "one.svg", "report.qmd"}
@@ -99,7 +86,7 @@ def test_pdf_is_the_same_whenever_it_is_made(tmp_path: Path) -> None:
 def test_no_page_begins_within_a_group_of_rows(tmp_path: Path) -> None:
     rows = [f"| {'size' if name == 'a' else ''} | {name} |" for _ in range(60) for name in "abc"]
     table = ["| of | row |", "|:--|:--|", *rows, "", ": Rows. {#tbl-rows .grouped}"]
-    qmd = write(tmp_path, HEAD + "\n".join([*table, ""]))
+    qmd = write_page(tmp_path, HEAD + "\n".join([*table, ""]))
     pages = [page.splitlines() for page in pages_of(render_pdf(qmd, "a test"), tmp_path)]
     firsts = [lines[lines.index("of row") + 1] for lines in pages]
     assert len(firsts) > 2
@@ -119,7 +106,7 @@ def test_no_page_begins_within_a_group_of_rows(tmp_path: Path) -> None:
 )
 def test_a_report_with_a_hole_is_not_made(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(CopycostError, match="Pandoc cannot typeset") as caught:
-        render_html(write(tmp_path, f"{HEAD}{text}\n"), "a test")
+        render_html(write_page(tmp_path, f"{HEAD}{text}\n"), "a test")
     assert message in str(caught.value)
 
 
@@ -134,7 +121,7 @@ def test_typst_errors_and_warnings_are_told_and_leave_nothing(
     tmp_path: Path, code: str, message: str
 ) -> None:
     with pytest.raises(CopycostError, match=message):
-        render_pdf(write(tmp_path, f"{HEAD}```{{=typst}}\n{code}\n```\n\nText.\n"), "a test")
+        render_pdf(write_page(tmp_path, f"{HEAD}```{{=typst}}\n{code}\n```\n\nText.\n"), "a test")
     assert not list(tmp_path.glob(".*"))
 
 
@@ -149,36 +136,33 @@ def fake_quarto(folder: Path, script: str) -> Path:
 def qmd(tmp_path: Path) -> Path:
     folder = tmp_path / "report"
     folder.mkdir()
-    return write(folder, f"{HEAD}Text.\n")
-
-
-@pytest.mark.parametrize("version", ["1.9.0", "1.10.2", "1.9.23-rc1"])
-def test_recent_quarto_is_taken(tmp_path: Path, version: str) -> None:
-    program = fake_quarto(tmp_path, f"echo {version}")
-    assert find_typesetter(str(tmp_path)) == Typesetter(str(program), f"Quarto {version}")
+    return write_page(folder, f"{HEAD}Text.\n")
 
 
 @pytest.mark.parametrize(
-    ("script", "why"),
+    ("script", "taken", "said"),
     [
-        (None, "(no Quarto on the PATH)"),
-        ("echo 1.8.27", "Quarto 1.8.27 is older than 1.9"),
-        ("echo broken >&2; exit 3", "(the Quarto on the PATH tells no version)"),
+        ("echo 1.9.0", True, "Quarto 1.9.0"),
+        ("echo 1.10.2", True, "Quarto 1.10.2"),
+        ("echo 1.9.23-rc1", True, "Quarto 1.9.23-rc1"),
+        ("echo 1.8.27", False, "Quarto 1.8.27 is older than 1.9"),
+        ("echo broken >&2; exit 3", False, "(the Quarto on the PATH tells no version)"),
+        (None, False, "(no Quarto on the PATH)"),
     ],
 )
-def test_without_a_usable_quarto_the_embedded_default_is_taken(
-    tmp_path: Path, script: str | None, why: str
+def test_a_recent_quarto_is_taken_and_else_the_embedded_default(
+    tmp_path: Path, script: str | None, taken: bool, said: str
 ) -> None:
-    if script:
-        fake_quarto(tmp_path, script)
+    program = fake_quarto(tmp_path, script) if script else None
     found = find_typesetter(str(tmp_path))
-    assert found.quarto is None
-    assert found.description.startswith("the embedded Pandoc 3.")
-    assert why in found.description
-    if "older" in why:
-        said = judge_typesetter(found)
-        assert (said.state, said.note) == ("limited", found.description)
-        assert said.remedy == "install Quarto 1.9 or newer, or do without"
+    assert said in found.description
+    assert found.quarto == (str(program) if taken else None)
+    if not taken:
+        assert found.description.startswith("the embedded Pandoc 3.")
+    if "older" in said:
+        judged = judge_typesetter(found)
+        assert (judged.state, judged.note) == ("limited", found.description)
+        assert judged.remedy == "install Quarto 1.9 or newer, or do without"
 
 
 @pytest.mark.parametrize(

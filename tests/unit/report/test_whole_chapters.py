@@ -9,18 +9,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 from analysed import inputs_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import environment
-from report.example import REPORT, sources_of
+from report.example import REPORT, sources_of, write_inputs
 from synthetic import Run, Udp, make_cells
 from synthetic.guests import in_guests, round_trips_in_guests
 from synthetic.memory import make_memory
 from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
 from wires import other_machine, over_wire
 
-from copycost.analysis.columns import write_table
 from copycost.records.files import write_json
 from copycost.report.write import build_context, write_report
 from copycost.studies.streams.facts import Inputs, compute_facts
@@ -91,10 +89,7 @@ RUNS = {
 
 
 def context_of(inputs: Inputs, folder: Path) -> dict[str, Any]:
-    write_json(compute_facts(inputs), folder / "facts.json")
-    write_table(inputs.summary, folder / "summary.csv")
-    write_table(inputs.ratios, folder / "ratios.csv")
-    (folder / "config.yaml").write_text(yaml.safe_dump(inputs.config, sort_keys=False))
+    write_inputs(inputs, folder)
     for name in FIGURES:
         svg = folder / "figures" / "all" / f"{name}.svg"
         svg.parent.mkdir(parents=True, exist_ok=True)

@@ -5,35 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from copycost.config.simulation_variants import VARIANTS
 from copycost.errors import HostError
 from copycost.hosts.guest.kernel import Kernel
-from copycost.measure.simulated.cell import cell_text, loaded_part
-from copycost.measure.simulated.guest import cpu_of, drivers_of, kernel_arguments_of, symbol_table
-
-
-def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None:
-    def words(*own: str) -> list[str]:
-        return [word for word in kernel_arguments_of(own) if word.startswith("init_on_alloc")]
-
-    assert words() == ["init_on_alloc=1"]
-    assert words(*VARIANTS["no_zeroing"].kernel_arguments) == ["init_on_alloc=0"]
-    assert cpu_of(()).startswith("max,-erms,")
-    assert cpu_of(VARIANTS["rep_movsb"].cpu_features).endswith("-la57,+erms")
-
-
-def test_a_cell_has_two_sides_over_loopback_and_one_in_a_namespace_over_the_sink() -> None:
-    text = cell_text("loopback", 4096, 100, 10, 1 << 20, tunables="a=b")
-    lines = dict(line.split(" ", 1) for line in text.splitlines())
-    assert set(lines) == {"lead_ns", "window_ns", "environment", "sender", "receiver"}
-    assert lines["environment"] == "GLIBC_TUNABLES=a=b"
-    assert "--bind 127.0.0.1" in lines["sender"]
-    assert "--counted-messages 100 --warmup-messages 10 --ring-bytes 1048576" in lines["sender"]
-    assert "--connect 127.0.0.1" in lines["receiver"]
-    text = cell_text("sink", 4096, 100, 10)
-    assert "namespace /run/netns/sender\n" in text
-    assert "--transport datagram --sink --connect 198.18.0.2 --port 9" in text
-    assert "\nreceiver" not in text
+from copycost.measure.simulated.cell import loaded_part
+from copycost.measure.simulated.guest import drivers_of, symbol_table
 
 
 def test_symbols_are_functions_sorted_by_address_and_name() -> None:

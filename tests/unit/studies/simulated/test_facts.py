@@ -107,7 +107,7 @@ def test_a_conclusion_is_tried_in_its_very_cell_or_not_tried() -> None:
     assert tried() == {"loopback": (2, 2), "sink": (2, 2)}
     # on loopback, most is then saved at 1 MiB, and only 48 KiB was counted again
     assert tried(second=1.0) == {"loopback": (0, 0), "sink": (2, 2)}
-    assert tried(testbeds=("sink",), changed={"half_caches": 0.0}) == {"sink": (2, 1)}
+    assert tried(testbeds=("sink",), changed=(("half_caches", 0.0),)) == {"sink": (2, 1)}
 
 
 def test_where_nothing_falls_the_largest_rise_is_told() -> None:
@@ -140,18 +140,18 @@ def test_walks_are_held_against_what_is_known() -> None:
 
 TEXTS = GOLDEN / "simulated"
 NO_QEMU = ("skipped", "the command qemu-system-x86_64 was not found", "install qemu-system-x86")
-NOTHING = Truth(sizes=(), lost=[NO_QEMU])
+NOTHING = Truth(sizes=(), lost=(NO_QEMU,))
 ALIKE = Truth(user=0.0, kernel=0.0, working_sets=("hot",), variants=("plain",))
-VERDICTS = {
-    "falls": facts_of(Truth())["verdict"],
-    "some_fall": {"n": 8, "n_falling": 5, "level": "l2", "n_level": 4},
-    "same": facts_of(ALIKE)["verdict"],
-    "nothing": facts_of(NOTHING)["verdict"],
-}
 
 
 def test_each_branch_says_the_golden_sentences() -> None:
-    texts = {name: sentences("simulated_words", "verdict", one) for name, one in VERDICTS.items()}
+    verdicts = {
+        "falls": facts_of(Truth())["verdict"],
+        "some_fall": {"n": 8, "n_falling": 5, "level": "l2", "n_level": 4},
+        "same": facts_of(ALIKE)["verdict"],
+        "nothing": facts_of(NOTHING)["verdict"],
+    }
+    texts = {name: sentences("simulated_words", "verdict", one) for name, one in verdicts.items()}
     assert branches(texts) == golden_text(TEXTS / "verdict.md", branches(texts))
 
 
@@ -163,7 +163,7 @@ def test_a_model_that_counts_wrong_is_said() -> None:
 
 
 def test_the_whole_chapter_is_the_golden_one() -> None:
-    facts = facts_of(Truth(lost=[NO_QEMU])) | {"beside": beside(Truth()), "walks": walks(21)}
+    facts = facts_of(Truth(lost=(NO_QEMU,))) | {"beside": beside(Truth()), "walks": walks(21)}
     text = chapter("simulated", facts, list(FIGURES), "simulated_details")
     assert text == golden_text(TEXTS / "chapter.md", text)
 

@@ -58,18 +58,6 @@ def test_what_is_asked_of_the_messages_goes_to_the_sender_alone(
     assert option not in words(changed, "receiver", ring_bytes)
 
 
-def test_nobody_connects_to_a_sink_s_sender() -> None:
-    options = words(setup(replace(CELL, testbed="sink")))
-    assert "--connect 198.18.0.2 --port 9 " in options
-    assert "--transport datagram" in options
-    assert options.endswith(" --sink")
-    for option in ("--bind", "--congestion", "--nodelay"):
-        assert option not in options
-    received = setup(replace(CELL, testbed="veth_udp"))
-    assert "--bind 198.18.0.1" in words(received)
-    assert "--transport datagram" in words(received, "receiver")
-
-
 def test_both_sides_of_round_trips_know_and_send_without_delay() -> None:
     asks = setup(mode="request_response", interval_ns=50_000)
     assert "--interval-ns 50000" in words(asks)
@@ -119,31 +107,28 @@ def test_a_ring_of_about_the_size_that_names_it_is_let_pass(working_set: str) ->
 
 
 @pytest.mark.parametrize(
-    ("strategy", "msg_bytes", "need"),
+    ("strategy", "ring_bytes", "msg_bytes", "n_threads", "need", "remedy"),
     [
-        ("two_copy", 16 << 10, "16.0 TiB"),  # fields of half a page lie close together
-        ("two_copy", 32 << 10, "32.0 TiB"),  # those of a page take a second one
-        ("two_copy", 64 << 20, "16.0 TiB"),  # and of large ones that is little
-        ("sendfile", 16 << 10, "32.0 TiB"),
+        # fields of half a page lie close together
+        ("two_copy", 16 * TIB, 16 << 10, 1, "a ring of 16.0 TiB need 16.0", "smaller working set"),
+        # those of a page take a second one
+        ("two_copy", 16 * TIB, 32 << 10, 1, "a ring of 16.0 TiB need 32.0", "smaller working set"),
+        # and of large ones that is little
+        ("two_copy", 16 * TIB, 64 << 20, 1, "a ring of 16.0 TiB need 16.0", "smaller working set"),
+        ("sendfile", 16 * TIB, 16 << 10, 1, "a ring of 16.0 TiB need 32.0", "smaller working set"),
+        ("one_copy", 0, 64 * MIB, 1 << 20, "64 MiB that 1048576 threads hold need 256.", "fewer"),
     ],
 )
-def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
-    strategy: str, msg_bytes: int, need: str
+def test_messages_that_do_not_fit_are_told_with_need_have_and_remedy(
+    strategy: str, ring_bytes: int, msg_bytes: int, n_threads: int, need: str, remedy: str
 ) -> None:
     if os.sysconf("SC_PAGE_SIZE") != 4096:
         pytest.skip("the sizes are those of pages of 4 KiB")
     with pytest.raises(AttemptFailed) as caught:
-        check_memory(HOST, 16 * TIB, msg_bytes, 1, strategy)
-    assert f"the messages of a ring of 16.0 TiB need {need}" in caught.value.reason
+        check_memory(HOST, ring_bytes, msg_bytes, n_threads, strategy)
+    assert f"the messages of {need}" in caught.value.reason
     assert "are available, of which a tenth is to stay free" in caught.value.reason
-    assert "smaller working set" in caught.value.remedy
-
-
-def test_many_large_messages_do_not_fit_either() -> None:
-    with pytest.raises(AttemptFailed) as caught:
-        check_memory(HOST, 0, 64 * MIB, 1 << 20, "one_copy")
-    assert "the messages of 64 MiB that 1048576 threads hold need 256." in caught.value.reason
-    assert "fewer threads" in caught.value.remedy
+    assert remedy in caught.value.remedy
 
 
 def write_group(folder: Path, limit: str, used: int, cached: int) -> None:

@@ -1,6 +1,7 @@
 """Why a repetition failed or its window is no measurement, and what helps."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -57,31 +58,26 @@ def test_a_window_of_which_less_than_half_is_left_is_no_measurement(late: dict[s
     require_windows({"sender": little, "receiver": window()})
 
 
-def sampled(samples: int = 1000, round_trips: int | None = None) -> dict[str, Any]:
-    round_trip = None if round_trips is None else {"samples": round_trips}
-    return {**window(), "service_time": {"samples": samples}, "round_trip": round_trip}
-
-
 @pytest.mark.parametrize(
-    ("sender", "late", "lost", "codes"),
+    ("samples", "round_trips", "late", "lost", "codes"),
     [
-        (sampled(), {}, 0, []),
-        (sampled(99), {"start_ns": 1020 * MS}, 0, ["window_edge_late", "few_messages"]),
+        (1000, None, {}, 0, []),
+        (99, None, {"start_ns": 1020 * MS}, 0, ["window_edge_late", "few_messages"]),
         # of round trips their own samples must be enough
-        (sampled(0, 5000), {}, 0, []),
-        (sampled(0, 7), {}, 0, ["few_messages"]),
-        (sampled(), {}, 3, ["sink_loss"]),
+        (0, 5000, {}, 0, []),
+        (0, 7, {}, 3, ["few_messages", "sink_loss"]),
         # perf in an emulated guest, of which its counts still stand for the window
-        (sampled(), {"start_ns": 1006 * MS, "perf_enable_ns": 6 * MS, "perf_disable_ns": 3 * MS},
-         0, []),
-        (sampled(), {"start_ns": 1009 * MS, "perf_enable_ns": 6 * MS}, 0, ["window_edge_late"]),
-        (sampled(), {"start_ns": 1012 * MS, "perf_enable_ns": 12 * MS}, 0, ["window_edge_late"]),
-        (sampled(), {"end_ns": 1205 * MS}, 0, ["window_edge_late"]),
+        (1000, None, {"start_ns": 1006 * MS, "perf_enable_ns": 6 * MS}, 0, []),
+        (1000, None, {"start_ns": 1009 * MS, "perf_enable_ns": 6 * MS}, 0, ["window_edge_late"]),
+        (1000, None, {"start_ns": 1012 * MS, "perf_enable_ns": 12 * MS}, 0, ["window_edge_late"]),
+        (1000, None, {"end_ns": 1205 * MS}, 0, ["window_edge_late"]),
     ],
-)  # fmt: skip
+)
 def test_lateness_few_samples_and_losses_before_the_sink_are_named(
-    sender: dict[str, Any], late: dict[str, int], lost: int, codes: list[str]
+    samples: int, round_trips: int | None, late: dict[str, int], lost: int, codes: list[str]
 ) -> None:
+    round_trip = None if round_trips is None else {"samples": round_trips}
+    sender = {**window(), "service_time": {"samples": samples}, "round_trip": round_trip}
     sink = {"sent_datagrams": 1000, "lost_before_hook": lost}
     found = own_disturbances(sender, window(**late), sink)
     assert [warning["code"] for warning in found] == codes
@@ -119,14 +115,6 @@ def side(in_window: int, total: int, n_threads: int = 1) -> dict[str, Any]:
     }
 
 
-def require_round_trips(
-    n_made: int, interval_us: int, n_threads: int = 1, first_half: float = 0.5
-) -> None:
-    sender = side(100 * n_made, 100 * n_made, n_threads) | {"options": {"msg_bytes": 100}}
-    sender["in_window"] |= {"messages": n_made, "first_half_bytes": first_half * 100 * n_made}
-    require_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
-
-
 def test_a_window_in_which_nothing_arrives_is_no_measurement() -> None:
     # as zero_copy has it with a send buffer of 1 KiB: each message waits for a delayed ACK
     with pytest.raises(MissedWindow, match="nothing arrived in the window of 1 s"):
@@ -136,21 +124,27 @@ def test_a_window_in_which_nothing_arrives_is_no_measurement() -> None:
     require_traffic({"sender": side(0, 0), "receiver": side(0, 0)}, 0)
 
 
-@pytest.mark.parametrize(("n_made", "n_threads", "us"), [(1147, 1, 1), (2 * 940, 2, 1000)])
-def test_requests_that_fall_behind_are_no_measurement(n_made: int, n_threads: int, us: int) -> None:
-    with pytest.raises(MissedWindow, match=f"only {n_made} were made"):
-        require_round_trips(n_made, us, n_threads)
-
-
 @pytest.mark.parametrize(
-    ("n_made", "n_threads", "first_half"),
-    # a host that stops for a moment makes no queue that grows
-    [(960, 1, 0.5), (1004, 1, 0.5), (2000, 2, 0.5), (900, 1, 500 / 900), (900, 1, 400 / 900)],
+    ("n_made", "n_threads", "first_half", "kept_up"),
+    [
+        (940, 1, 0.5, False),
+        (1880, 2, 0.5, False),
+        (960, 1, 0.5, True),
+        (1004, 1, 0.5, True),
+        # a host that stops for a moment makes no queue that grows
+        (900, 1, 500 / 900, True),
+        (900, 1, 400 / 900, True),
+    ],
 )
-def test_requests_that_keep_up_but_for_a_moment_are_one(
-    n_made: int, n_threads: int, first_half: float
+def test_requests_that_fall_behind_are_no_measurement(
+    n_made: int, n_threads: int, first_half: float, *, kept_up: bool
 ) -> None:
-    require_round_trips(n_made, 1000, n_threads, first_half)
+    sender = side(100 * n_made, 100 * n_made, n_threads) | {"options": {"msg_bytes": 100}}
+    sender["in_window"] |= {"messages": n_made, "first_half_bytes": first_half * 100 * n_made}
+    with (
+        nullcontext() if kept_up else pytest.raises(MissedWindow, match=f"only {n_made} were made")
+    ):
+        require_traffic({"sender": sender, "receiver": side(n_made, n_made)}, 1_000_000)
 
 
 @pytest.fixture
@@ -189,7 +183,6 @@ def ended(name: SideName, code: int, said: str) -> RunningSide:
     ("first", "said", "over_wire", "named"),
     [
         ("receiver", "net: connect to 192.0.2.1 port 4000: Connection timed out", True, True),
-        ("receiver", "net: connect to 192.0.2.1 port 4000: No route to host", True, True),
         ("sender", "greeting: 0 of 2 connections have greeted: Connection timed out", True, True),
         # some came through
         ("sender", "greeting: 1 of 2 connections have greeted: Connection timed out", True, False),
@@ -231,8 +224,5 @@ def test_an_end_without_a_reason_is_none_for_giving_up(said: str, again: bool) -
 
 
 def test_an_end_without_a_result_is_measured_again() -> None:
-    program = HOST.start(Launch(("env", "true"), "true", control=True))  # env in the place of perf
-    program.wait(60)
     with pytest.raises(MissedWindow):
-        _report_of(RunningSide("sender", program))
-    program.close()
+        _report_of(ended("sender", 0, ""))

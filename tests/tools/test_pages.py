@@ -1,4 +1,4 @@
-"""What docs/method.md and its neighbours say was simulated is in the tables beside them."""
+"""Pages that tools write, and figures in pages that tools simulated, are as they are now."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tools.document_implementations import implementations_page
+
 DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_on_implementations_is_what_their_sources_say() -> None:
+    assert (DOCS / "implementations.md").read_text(encoding="utf-8") == implementations_page()
 
 
 def table(name: str) -> pd.DataFrame:
