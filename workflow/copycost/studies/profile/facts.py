@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.json_values import Facts
 from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.studies import Profile
@@ -17,7 +17,7 @@ from copycost.studies.profile.cell_facts import LEAST_NS_PER_KIB, cell_facts, ch
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.functions import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
-from copycost.studies.shared_facts import losses_of
+from copycost.studies.shared_facts import losses_of, with_interval
 
 SCHEMA_VERSION = 1
 
@@ -189,7 +189,4 @@ def _overhead(measured: Sequence[Repetition], confidence: float) -> Facts | None
     rates = np.array([[run.received_bytes / run.window_s for run in both] for both in runs])
     logs = [math.log(sampled / plain) for sampled, plain in rates if sampled and plain]
     ratio = paired_ratio(np.array(logs), confidence)
-    if not ratio.n_pairs:
-        return None
-    ends = {"low": ratio.low, "high": ratio.high}
-    return dict(plain({"n_pairs": ratio.n_pairs, "value": ratio.value, **ends}))
+    return with_interval(ratio.value, ratio.low, ratio.high) if ratio.n_pairs else None
