@@ -16,7 +16,6 @@ from copycost.records.columns import SIDES
 from copycost.studies.cpu_budget.curves import RANGE_RULE, curve_of
 from copycost.studies.cpu_budget.records import MISS_POINTS
 from copycost.studies.shared_facts import (
-    guests_among,
     is_emulated,
     outcome_facts,
     series_of,
@@ -90,7 +89,7 @@ def compute_facts(
         "rates": _rates(measured),
         "curves": curves,
         "limiter": _limiter(measured),
-        "guests": guests_among(curves),
+        "emulated": any(curve["emulated"] for curve in curves),
         "scaling": list(_scaling(curves, profile, int(section["msg_bytes"]))),
         "published": [
             row

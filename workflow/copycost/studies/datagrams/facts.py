@@ -15,7 +15,6 @@ from copycost.records.columns import SIDES
 from copycost.studies.datagrams.records import CAUSES
 from copycost.studies.shared_facts import (
     curve_facts,
-    guests_among,
     n_flagged,
     outcome_facts,
     party_estimates,
@@ -65,7 +64,7 @@ def compute_facts(
         # whose clock CPU use is by; mixed where perf counted in part
         "cpu_clock": "mixed" if len(clocks) > 1 else next(map(str, clocks), None),
         "n_nan": n_flagged(measured, "iperf3_nan"),
-        "guests": guests_among(curves),
+        "emulated": any(curve["emulated"] for curve in curves),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
