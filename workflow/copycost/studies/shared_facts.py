@@ -1,6 +1,6 @@
 """What facts and figures of several studies tell alike: outcomes, intervals, what guests cost."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,12 @@ from copycost.config.strategy_capabilities import IPERF3
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import EMULATED, WATCHED, use_columns
 
+# the testbed of ours for each published scenario; of two that are one run, both sides
+_PUBLISHED_PATHS = {
+    "host-loopback": "loopback",
+    "vm-loopback": "vm_loopback",
+    "vm-to-vm": "vm_pair",
+}
 _TOLD_OF_GUESTS = ("guest", "hypervisor", "overhead", "vcpu_waiting")
 
 
@@ -126,10 +132,23 @@ def with_interval(value: float, low: float, high: float) -> Facts:
 
 
 def with_published(
-    published: pd.DataFrame, ours: Callable[[Facts], Iterable[Facts]]
+    published: pd.DataFrame,
+    curves: Sequence[Facts],
+    of_curve: Callable[[Facts, Facts], Facts | None],
+    transport: str = "",
 ) -> list[Facts]:
-    """Return the published rows, each with what of ours it can be compared with."""
-    return [{**row, "ours": list(ours(row))} for row in plain(published.to_dict(orient="records"))]
+    """Return the published rows, each with what of ours it can be compared with.
+
+    That is what `of_curve` says of a row and each curve with as many streams on the testbed of the
+    same path, whose name ends with the `transport`; None: nothing.
+    """
+    rows: list[Facts] = plain(published.to_dict(orient="records"))
+    for row in rows:
+        path = _PUBLISHED_PATHS[row["scenario"].removesuffix("-sender").removesuffix("-receiver")]
+        wanted = path + transport, row.get("parallel_streams", 1)
+        alike = (one for one in curves if (one["testbed"], one["n_threads"]) == wanted)
+        row["ours"] = [found for one in alike if (found := of_curve(row, one))]
+    return rows
 
 
 def panels(

@@ -72,11 +72,7 @@ def inside_and_outside(facts: Facts) -> Table:
         return lambda one: form(one["of"][name]) if one["of"][name] else NOT_KNOWN
 
     return tabulate(
-        [
-            {**one, "curve": curve}
-            for curve in facts["curves"]
-            for one in curve["guests"]
-        ],
+        [{**one, "curve": curve} for curve in facts["curves"] for one in curve["guests"]],
         {
             "Where": lambda one: curve_name(one["curve"], facts["section"]),
             "Side": lambda one: str(one["side"]),

@@ -1,6 +1,6 @@
 """Everything that the chapter on datagrams says, as numbers and verdicts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,6 @@ _ESTIMATED = (
 _MISFIT = 0.25
 # the driver's loss and the kernel's differ by more than this share of what was sent
 _LOSS_DIFFERS = 0.005
-# the testbed of ours for each published scenario, of one stream
-_PUBLISHED_TESTBEDS = {
-    "host-loopback": "loopback_udp",
-    "vm-loopback": "vm_loopback_udp",
-    "vm-to-vm": "vm_pair_udp",
-}
 # by which a size of ours may differ from the published one that it stands for
 _NEAR_SIZE = 0.01
 _SAME = ("msg_bytes", "sent_bits_per_s", "loss", "sender_cpu_percent", "receiver_cpu_percent")
@@ -68,7 +62,7 @@ def compute_facts(
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": with_published(published, lambda row: _like(row, curves)),
+        "published": with_published(published, curves, _like, "_udp"),
         "near_size": _NEAR_SIZE,
     }
 
@@ -188,16 +182,11 @@ def _cross_check(measured: pd.DataFrame) -> Facts | None:
     }
 
 
-def _like(row: Facts, curves: Sequence[Facts]) -> Iterator[Facts]:
-    """Yield what was measured here of such datagrams as a published row is about.
-
-    Those are the points of curves of one stream on the same kind of path, at the size nearest to
-    the published one.
-    """
+def _like(row: Facts, curve: Facts) -> Facts | None:
+    """Return the point of a curve at the size nearest to a published one, if it is near enough."""
     wanted = row["msg_bytes"]
-    for curve in curves:
-        if (curve["testbed"], curve["n_threads"]) == (_PUBLISHED_TESTBEDS.get(row["scenario"]), 1):
-            point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
-            if abs(point["msg_bytes"] - wanted) <= _NEAR_SIZE * wanted:
-                naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
-                yield naming | {key: point[key] for key in _SAME}
+    point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
+    if abs(point["msg_bytes"] - wanted) > _NEAR_SIZE * wanted:
+        return None
+    naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
+    return naming | {key: point[key] for key in _SAME}
