@@ -244,13 +244,9 @@ def in_order(needs: Sequence[Need]) -> list[Need]:
 
     At the end of it stand those beyond what was measured, from the one that comes closest on.
     """
-    places = list(dict.fromkeys(need.condition for need in needs))
-
-    def rank(need: Need) -> tuple[int, bool, float]:
-        cost = -need.most_bits_per_s if need.is_beyond else need.cpus
-        return places.index(need.condition), need.is_beyond, cost
-
-    return sorted(needs, key=rank)
+    places = [need.condition for need in needs]
+    ordered = sorted(needs, key=lambda it: -it.most_bits_per_s if it.is_beyond else it.cpus)
+    return sorted(ordered, key=lambda it: (places.index(it.condition), it.is_beyond))
 
 
 def least_of(ordered: Sequence[Need]) -> list[Need]:

@@ -185,8 +185,7 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> Facts |
 
 def _overhead(measured: Sequence[Repetition], confidence: float) -> Facts | None:
     """Return throughput while sampled over throughput right before or after without sampling."""
-    runs = [one.runs for one in measured if one.runs]
-    rates = np.array([[run.received_bytes / run.window_s for run in both] for both in runs])
+    rates = [[run.received_bytes / run.window_s for run in one.runs] for one in measured]
     logs = [math.log(sampled / plain) for sampled, plain in rates if sampled and plain]
     ratio = paired_ratio(np.array(logs), confidence)
     return with_interval(ratio.value, ratio.low, ratio.high) if ratio.n_pairs else None
