@@ -205,15 +205,7 @@ def _moves(one: Mapping[str, Any], many: Mapping[str, Any]) -> list[Facts]:
     """
     moves: list[Facts] = []
     for side in SIDES:
-        before, after = (
-            {
-                **{row["title"]: row["share"] for row in of[side]["categories"]},
-                _ACKNOWLEDGING: of[side]["acknowledging"],
-            }
-            if side in of
-            else {}
-            for of in (one, many)
-        )
+        before, after = (_shares(of.get(side)) for of in (one, many))
         for title in before.keys() | after.keys():
             of_one, of_many = before.get(title, _NOTHING), after.get(title, _NOTHING)
             moved = float(of_many["median"]) - float(of_one["median"])
@@ -224,6 +216,13 @@ def _moves(one: Mapping[str, Any], many: Mapping[str, Any]) -> list[Facts]:
                 moves.append({"side": side, "title": title, **shares})
     moves.sort(key=lambda move: (-abs(move["moved"]), move["side"], move["title"]))
     return moves[:_MOST_MOVES]
+
+
+def _shares(side: Mapping[str, Any] | None) -> dict[str, Any]:
+    if side is None:
+        return {}
+    found = {row["title"]: row["share"] for row in side["categories"]}
+    return found | {_ACKNOWLEDGING: side["acknowledging"]}
 
 
 def _like(row: Facts, curve: Facts) -> Facts:

@@ -117,19 +117,15 @@ def _cost(measured: pd.DataFrame, side: str, statistics: StatisticsSettings) -> 
     found = fit_two_terms(costs, statistics.confidence)
     if found is None:
         return None
-    # no term is hidden where there is no interval: NaN
-    hidden = found.fixed_low <= 0, found.per_byte_low <= 0
-    kinds = {
-        (True, True): "neither",
-        (False, True): "per_datagram",
-        (True, False): "per_byte",
-        (False, False): "both",
-    }
+    # a term is seen where there is no interval, too: NaN
+    lows = {"per_datagram": found.fixed_low, "per_byte": found.per_byte_low}
+    seen = [name for name, low in lows.items() if not low <= 0]
+    kind = "both" if len(seen) > 1 else next(iter(seen), "neither")
     return {
         "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
         "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
         "misfit": found.misfit,
-        "kind": "no_sum" if found.misfit > _MISFIT else kinds[hidden],
+        "kind": "no_sum" if found.misfit > _MISFIT else kind,
     }
 
 

@@ -207,12 +207,7 @@ def chain_facts(
                     "condition": condition,
                     "accelerator": next(iter(ours.values()))[0].run.accelerator,
                     "cells": [
-                        {
-                            "implementation": key.implementation,
-                            "msg_bytes": key.msg_bytes,
-                            "label": label_of(cell),
-                        }
-                        for key, cell in ours.items()
+                        {**key._asdict(), "label": label_of(cell)} for key, cell in ours.items()
                     ],
                     "rows": [_chain(row, ours, lists.published, settings) for row in rows],
                 }

@@ -99,13 +99,11 @@ def difference_facts(pair: Pair, rounds: Rounds, lists: Lists, confidence: float
     ]
     changed.sort(key=lambda row: (-abs(row["change"]["value"]), row["side"], row["name"]))
     return {
+        **first._asdict(),
         "slug": f"{slug_of(first)}_to_{second.implementation}",
-        "condition": first.condition,
         "cells": [slug_of(key) for key in pair],
         "before": first.implementation,
         "after": second.implementation,
-        "msg_bytes": first.msg_bytes,
-        "n_threads": first.n_threads,
         "n_rounds": len(rounds),
         "accelerator": rounds[0][1].run.accelerator,
         "account": account(rounds, lists, confidence),

@@ -60,7 +60,8 @@ def profile_facts(
     outcomes = pd.DataFrame(
         [one.record for one in repetitions], columns=["status", "reason", "remedy"]
     )
-    tracing = _most(found, _traced)
+    # the largest share of what others that watch this host take
+    tracing = _most(found, lambda side: _share(side, "tracing"))
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
@@ -97,9 +98,9 @@ def _most(cells: Sequence[Facts], share_of: Callable[[Facts], float]) -> Facts |
     return max(shares, key=lambda one: float(one["share"]), default=None)
 
 
-def _traced(side: Facts) -> float:
+def _share(side: Facts, category: str) -> float:
     shares = {one["name"]: float(one["share"]["median"]) for one in side["categories"]}
-    return shares.get("tracing", 0.0)
+    return shares.get(category, 0.0)
 
 
 def _loads(cells: Sequence[Facts], differences: Sequence[Facts]) -> list[Facts]:

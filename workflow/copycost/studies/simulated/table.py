@@ -20,7 +20,7 @@ SIDES = ("sender", "receiver", "other")
 """Whose thread ran: ``other`` are threads of the kernel, and whoever else."""
 BOTH = "both"
 """The sender's and the receiver's threads together."""
-MODES = ("user", "kernel")
+MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WORDS = {
     "instructions": "Instructions; a repeated one counts once",
     "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
@@ -57,7 +57,6 @@ _KEY_COLUMNS = grouped(
          " two together", allowed=(*SIDES, BOTH)),
 )  # fmt: skip
 
-_MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WINDOW_COLUMNS = grouped(
     "The window",
     number("simulated_messages", "count",
@@ -74,7 +73,7 @@ _COUNT_COLUMNS = tuple(
     number(
         f"simulated_{quantity}_{mode}_per_{per}",
         f"1/{per}",
-        f"{_WORDS[quantity]}, {_MODES[mode]}",
+        f"{_WORDS[quantity]}, {MODES[mode]}",
         group=f"Simulated counts per {per}",
     )
     for per in ("byte", "message")
@@ -115,7 +114,7 @@ FUNCTIONS = Definition(
 """Of the cells that could be counted, every function that ran."""
 
 
-Row = dict[str, Any]
+Row = dict[Any, Any]
 
 
 def collect(paths: Iterable[Path], categories: Categories) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -153,7 +152,7 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
     # for much at a time, has a little more or less than was sent in it
     costs.loc[BOTH] = costs.loc["sender"] + costs.loc["receiver"]
     rows = []
-    for side, counts in costs.to_dict("index").items():
+    for side in (*SIDES, BOTH):
         sends = sender["zero_copy"] if side in ("sender", BOTH) else None
         rows.append(
             key
@@ -166,7 +165,7 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
                 "simulated_zc_completed": (sends or {}).get("completed"),
                 "simulated_zc_copied": (sends or {}).get("copied"),
             }
-            | counts
+            | costs.loc[side].to_dict()
         )
     shares = functions[[*QUANTITIES]].div(n_bytes, axis=0, level="side")
     shares = shares.add_prefix("simulated_").add_suffix("_per_byte")
@@ -186,7 +185,8 @@ def functions_of(counted: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for side in SIDES:
         for one in counted["functions"][side]:
-            row = {"side": side, "mode": MODES[bool(one["kernel"])], "function": one["name"]}
+            mode = "kernel" if one["kernel"] else "user"
+            row = {"side": side, "mode": mode, "function": one["name"]}
             row |= {name: one[name] for name in ("calls", *QUANTITIES[:4])}
             for level in LEVELS:
                 row[f"{level}_load_misses"] = loads = one["load_misses"][level]
@@ -200,7 +200,7 @@ def functions_of(counted: Mapping[str, Any]) -> pd.DataFrame:
 
 def totals_of(functions: pd.DataFrame) -> pd.DataFrame:
     """Return the counts of all functions together, a row per side, a column per count and mode."""
-    found = functions.groupby(["side", "mode"])[[*QUANTITIES]].sum().unstack("mode")
+    found = pd.DataFrame(functions.groupby(["side", "mode"])[[*QUANTITIES]].sum().unstack("mode"))
     return found.reindex(SIDES, columns=list(product(QUANTITIES, MODES))).fillna(0)
 
 
