@@ -11,11 +11,14 @@ import budgets
 import datagram_tables
 import pytest
 from budgets import Truth as Budget
+from configured import configured
 from datagram_tables import Truth as Datagrams
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import chapter
 from unit.studies.cpu_budget.test_curves import profile
 
+from copycost.config import studies
+from copycost.config.settings import Settings
 from copycost.config.studies import FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
@@ -121,6 +124,15 @@ DATAGRAMS = Driven(
     },
 )
 STUDIES = (BUDGETS, DATAGRAMS)
+_SHARED = {
+    "implementations": ["iperf3", "two_copy"], "n_threads": [1, 2], "repetitions": 2,
+    "warmup_s": 0.3, "duration_s": 1.0,
+}  # fmt: skip
+CONFIG = configured(
+    cpu_budget=_SHARED
+    | {"testbeds": ["veth", "loopback"], "limiters": ["cgroup"], "limit_percent": [10, 50, 100]},
+    datagrams=_SHARED | {"testbeds": ["veth_udp", "loopback_udp"], "msg_bytes": [64, 1472]},
+)
 each_study = pytest.mark.parametrize("study", STUDIES, ids=lambda one: one.name)
 each_figure = pytest.mark.parametrize(
     ("study", "name"),
@@ -130,6 +142,31 @@ each_figure = pytest.mark.parametrize(
         for name in one.figures
     ],
 )
+
+
+@pytest.mark.parametrize(
+    ("section", "n_cells", "first"),
+    [
+        (CONFIG.cpu_budget, 2 * 2 * 2 * 2 * 3, "limiter=cgroup/limit_percent=10/rep=1.json"),
+        # on loopback iperf3 alone
+        (
+            CONFIG.datagrams,
+            2 * 3 * 2 * 2,
+            "implementation=iperf3/msg_bytes=64/n_threads=1/rep=1.json",
+        ),
+    ],
+)
+def test_every_combination_that_can_exist_comes_once_round_by_round(
+    section: studies.CpuBudget | studies.Datagrams, n_cells: int, first: str
+) -> None:
+    cells = section.cells()
+    assert len(cells) == len(set(cells)) == n_cells
+    assert [cell.rep for cell in cells] == sorted(cell.rep for cell in cells)
+    assert cells[0].path.endswith(first)
+    # its own window, and the run's CPUs and congestion control
+    run = Settings(9.0, 9.0, "bbr", "off", 4096, 4096, (3,), (2,), fresh=True)
+    own = Settings(0.3, 1.0, "bbr", sender_cpus=(3,), receiver_cpus=(2,))
+    assert section.settings(run) == own
 
 
 @each_study

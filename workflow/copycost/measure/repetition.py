@@ -127,7 +127,7 @@ def measure_repetition(task: Task, held: HeldHost | None = None) -> Record:
     try:
         _measure(record, task, held)
     except Exception as error:
-        why = _explained(error)
+        why = explained(error)
         held.clear()
         record["status"] = "skipped" if isinstance(why, Unavailable) else "failed"
         record["reason"], record["remedy"] = why.reason, why.remedy
@@ -141,7 +141,7 @@ def measure_repetition(task: Task, held: HeldHost | None = None) -> Record:
     return record
 
 
-def _explained(error: Exception) -> WithRemedy:
+def explained(error: Exception) -> WithRemedy:
     """Return why there is no measurement; errors that call all off go on.
 
     One that nobody foresaw, such as a fork that the kernel refuses, costs this repetition alone.

@@ -252,9 +252,9 @@ def guest_work(cells: Iterable[Facts]) -> Table:
         "rest": "rest",
     }
     parties = [
-        {"cell": cell, "party": name, "costs": costs}
+        {"cell": cell, "party": name, "costs": side["work"]}
         for cell in cells
-        for name, costs in cell["work"].items()
+        for name, side in cell["sides"].items()
     ]
 
     def spent_on(kind: str) -> Callable[[Facts], str]:

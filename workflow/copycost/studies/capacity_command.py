@@ -228,14 +228,14 @@ def _need_of(curve: Mapping[str, Any], msg_bytes: int, bits_per_s: float) -> Nee
         ends = zip(measured(party, above - 1), measured(party, above), strict=True)
         return tuple(left + share * (right - left) for left, right in ends)
 
-    guests = curve["guests"] or {"sides": (), "emulated": False}
     sender, receiver = map(used, SIDES)
     cpus, low, high = (one + other for one, other in zip(sender, receiver, strict=True))
-    outside = [used(f"{side}_hypervisor")[0] for side in guests["sides"]] or [math.nan]
+    hypervisors = [name for name in points[0]["parties"] if name.endswith("_hypervisor")]
+    outside = [used(name)[0] for name in hypervisors] or [math.nan]
     basis: Basis = "beyond" if above == len(points) else "points" if above else "least"
     return Need(
         curve["testbed"], curve["testbed"], curve["implementation"], msg_bytes, curve["n_threads"],
-        cpus, low, high, sender[0], sum(outside), rates[-1], basis, guests["emulated"],
+        cpus, low, high, sender[0], sum(outside), rates[-1], basis, curve["emulated"],
     )  # fmt: skip
 
 
@@ -244,13 +244,9 @@ def in_order(needs: Sequence[Need]) -> list[Need]:
 
     At the end of it stand those beyond what was measured, from the one that comes closest on.
     """
-    places = list(dict.fromkeys(need.condition for need in needs))
-
-    def rank(need: Need) -> tuple[int, bool, float]:
-        cost = -need.most_bits_per_s if need.is_beyond else need.cpus
-        return places.index(need.condition), need.is_beyond, cost
-
-    return sorted(needs, key=rank)
+    places = [need.condition for need in needs]
+    ordered = sorted(needs, key=lambda it: -it.most_bits_per_s if it.is_beyond else it.cpus)
+    return sorted(ordered, key=lambda it: (places.index(it.condition), it.is_beyond))
 
 
 def least_of(ordered: Sequence[Need]) -> list[Need]:

@@ -58,9 +58,7 @@ def begin_row(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """Return a row's key, what every record says, and rates and CPU use of a measured one."""
     row = {
         **cell.key,
-        "status": record["status"],
-        "reason": record["reason"],
-        "remedy": record["remedy"],
+        **{column.name: record[column.name] for column in OUTCOME},
         "flags": ";".join(sorted({warning["code"] for warning in record["warnings"]})) or None,
         **use_of(record),
     }

@@ -1,6 +1,6 @@
 """What facts and figures of several studies tell alike: outcomes, intervals, what guests cost."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,15 @@ from copycost.analysis.stats.estimates import Estimate, estimate
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.hosts.side import SIDES
-from copycost.records.cpu_attribution import EMULATED, PARTIES, WATCHED, use_columns
+from copycost.records.cpu_attribution import EMULATED, WATCHED, use_columns
+
+# the testbed of ours for each published scenario; of two that are one run, both sides
+_PUBLISHED_PATHS = {
+    "host-loopback": "loopback",
+    "vm-loopback": "vm_loopback",
+    "vm-to-vm": "vm_pair",
+}
+_TOLD_OF_GUESTS = ("guest", "hypervisor", "overhead", "vcpu_waiting")
 
 
 def outcome_facts(
@@ -69,14 +77,14 @@ def curve_facts(
     points: Sequence[Mapping[str, Any]],
     used: str = "{side}",
 ) -> Facts:
-    """Return what the facts of every curve say: its key, its points, and whether guests ran it.
+    """Return what the facts of every curve say: its key, its points, and what guests ran it.
 
     `rows` are its measured repetitions. Each point has what a side used at the key that `used`
-    makes, and other parties at ``parties`` [% of one CPU].
+    makes, and other parties at ``parties`` [% of one CPU]. `guests` are those that were watched, by
+    themselves or from outside, with where each party goes over the points; None: not counted.
     """
-    # those in a guest that was watched, by itself or from outside
+    curve: Facts = {**key, "points": points, "emulated": is_emulated(rows), "guests": []}
     sides = [side for side in SIDES if rows[f"{side}_guest_status"].isin(WATCHED).any()]
-    curve: Facts = {**key, "points": points, "emulated": False, "guests": None}
     if not sides:
         return curve
     medians = pd.DataFrame(
@@ -84,31 +92,17 @@ def curve_facts(
         | {side: point[used.format(side=side)]["median"] for side in SIDES}
         for point in points
     )
-
-    def span(name: str) -> dict[str, float] | None:
-        """Return from where to where a party goes over the points; None if it was not counted."""
-        if name not in medians:
-            return None
-        return {"low": float(medians[name].min()), "high": float(medians[name].max())}
-
+    spans = {
+        name: {"low": float(column.min()), "high": float(column.max())}
+        for name, column in medians.items()
+    }
     # one guest for both sides, which counts as the sender's
     shared = bool((rows["receiver_guest_status"] == "same_guest").any())
-    spans = []
     for side in sides:
-        inside = {one: span(one) for one in (SIDES if shared else [side])}
-        outside = {party: span(f"{side}_{party}") for party in PARTIES}
-        waiting = span(f"{side}_vcpu_waiting")
-        most_waiting = waiting and waiting["high"]
-        spans.append({"side": side, "of": inside | outside, "most_waiting": most_waiting})
-    emulated = is_emulated(rows)
-    guests = {"emulated": emulated, "sides": sides, "shared": shared, "spans": spans}
-    return curve | {"emulated": emulated, "guests": guests}
-
-
-def guests_among(curves: Sequence[Mapping[str, Any]]) -> Facts | None:
-    """Return whether sides in guests were emulated, None where no side ran in one."""
-    of = [curve for curve in curves if curve["guests"]]
-    return {"emulated": any(curve["emulated"] for curve in of)} if of else None
+        inside = {one: spans.get(one) for one in (SIDES if shared else [side])}
+        around = {party: spans.get(f"{side}_{party}") for party in _TOLD_OF_GUESTS}
+        curve["guests"].append({"side": "both" if shared else side, "of": inside | around})
+    return curve
 
 
 def is_emulated(rows: pd.DataFrame) -> bool:
@@ -138,10 +132,23 @@ def with_interval(value: float, low: float, high: float) -> Facts:
 
 
 def with_published(
-    published: pd.DataFrame, ours: Callable[[Facts], Iterable[Facts]]
+    published: pd.DataFrame,
+    curves: Sequence[Facts],
+    of_curve: Callable[[Facts, Facts], Facts | None],
+    transport: str = "",
 ) -> list[Facts]:
-    """Return the published rows, each with what of ours it can be compared with."""
-    return [{**row, "ours": list(ours(row))} for row in plain(published.to_dict(orient="records"))]
+    """Return the published rows, each with what of ours it can be compared with.
+
+    That is what `of_curve` says of a row and each curve with as many streams on the testbed of the
+    same path, whose name ends with the `transport`; None: nothing.
+    """
+    rows: list[Facts] = plain(published.to_dict(orient="records"))
+    for row in rows:
+        path = _PUBLISHED_PATHS[row["scenario"].removesuffix("-sender").removesuffix("-receiver")]
+        wanted = path + transport, row.get("parallel_streams", 1)
+        alike = (one for one in curves if (one["testbed"], one["n_threads"]) == wanted)
+        row["ours"] = [found for one in alike if (found := of_curve(row, one))]
+    return rows
 
 
 def panels(

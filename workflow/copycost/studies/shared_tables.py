@@ -68,28 +68,21 @@ def inside_and_outside(facts: Facts) -> Table:
     For the `guests` of a study's curves, see `copycost.studies.shared_facts.curve_facts`.
     """
 
-    def used(name: str) -> Callable[[Facts], str]:
-        return lambda one: cpu_range(one["of"][name]) if one["of"][name] else NOT_KNOWN
+    def used(name: str, form: Callable[[Facts], str] = cpu_range) -> Callable[[Facts], str]:
+        return lambda one: form(one["of"][name]) if one["of"][name] else NOT_KNOWN
 
     return tabulate(
-        [
-            {**one, "curve": curve}
-            for curve in facts["curves"]
-            if curve["guests"]
-            for one in curve["guests"]["spans"]
-        ],
+        [{**one, "curve": curve} for curve in facts["curves"] for one in curve["guests"]],
         {
             "Where": lambda one: curve_name(one["curve"], facts["section"]),
-            "Side": lambda one: "both" if one["curve"]["guests"]["shared"] else one["side"],
+            "Side": lambda one: str(one["side"]),
             ">Processes": lambda one: " + ".join(
                 cpu_range(one["of"][side]) for side in SIDES if side in one["of"]
             ),
             ">Guest": used("guest"),
             ">QEMU": used("hypervisor"),
             ">Overhead": used("overhead"),
-            ">Waiting, at most": lambda one: (
-                NOT_KNOWN if one["most_waiting"] is None else cpu(one["most_waiting"])
-            ),
+            ">Waiting, at most": used("vcpu_waiting", lambda span: cpu(span["high"])),
         },
     )
 

@@ -11,7 +11,7 @@ from copycost.config.sources import usual_tree
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.functions import load_lists
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import Repetition, samples_by_party
+from copycost.studies.profile.tables import Repetition
 
 LISTS = load_lists(ROOT / "data")
 SETTINGS = StatisticsSettings(resamples=500)
@@ -163,7 +163,7 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
         **{name: getattr(cell, name) for name in ("status", "reason", "remedy")},
     }
     if cell.status != "measured":
-        return Repetition(record, None, {})
+        return Repetition(record, (), {})
     cpu_ns = {side: cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] for side in cell.stacks}
     stacks = {}
     for side, shares in (cell.stacks if cell.later is None or rep == 1 else cell.later).items():
@@ -180,7 +180,7 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
     received_bytes = round(cell.gigabytes * 1e9)
     run = Run(1.0, received_bytes, cpu_ns, cell.copied_share, cell.accelerator)
     plain = replace(run, received_bytes=round(received_bytes * cell.overhead[rep - 1]))
-    return Repetition(record, (run, plain), samples_by_party((run, plain), stacks))
+    return Repetition(record, (run, plain), stacks)
 
 
 def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:

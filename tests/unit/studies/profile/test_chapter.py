@@ -178,8 +178,8 @@ def test_parts_of_an_account_add_up_to_the_measured_difference(name: str) -> Non
     for difference in facts["differences"]:
         found = difference["account"]
         settled = [one for one in found["parts"] if one["group"] != "open"]
-        sums = sum(one["change"]["mean"] for one in settled) + found["unexplained"]
-        assert sums == pytest.approx(found["change"]["mean"], abs=1e-5)
+        sums = sum(one["change"]["value"] for one in settled) + found["unexplained"]
+        assert sums == pytest.approx(found["change"]["value"], abs=1e-5)
 
 
 def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:

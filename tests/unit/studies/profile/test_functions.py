@@ -10,7 +10,6 @@ from copycost.errors import DataError
 from copycost.studies.profile.functions import (
     ELSEWHERE,
     UNCATEGORISED,
-    Categories,
     finder,
     load_lists,
 )
@@ -18,28 +17,37 @@ from copycost.studies.profile.functions import (
 SEND = ("__send", "entry_SYSCALL_64_after_hwframe_[k]", "do_syscall_64_[k]", "tcp_sendmsg_[k]")
 
 
-@pytest.fixture(scope="module")
-def categories() -> Categories:
-    return load_lists(ROOT / "data").categories
+LISTS = load_lists(ROOT / "data")
 
 
 @pytest.mark.parametrize(
-    ("stack", "category"),
+    ("stack", "category", "box"),
     [
-        (("__send",), "user"),
-        ((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), "copy"),
-        ((*SEND, "skb_copy_ubufs_[k]", "__pi_memcpy_[k]"), "deferred_copy"),
-        ((*SEND, "__alloc_skb_[k]", "memset_[k]"), "allocation"),
-        ((*SEND, "sock_def_readable_[k]", "_raw_spin_unlock_irqrestore_[k]"), "scheduling"),
-        (SEND[:3], "system_call"),
-        ((*SEND, "a_function_of_tomorrow_[k]"), UNCATEGORISED),
-        ((*SEND, "[unknown]_[k]"), UNCATEGORISED),
+        (("__send",), "user", "application_sends"),
+        (SEND[:3], "system_call", "send_call"),
+        ((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), "copy", "copy_in"),
+        ((*SEND, "skb_copy_ubufs_[k]", "__pi_memcpy_[k]"), "deferred_copy", "deferred_copy"),
+        ((*SEND, "__alloc_skb_[k]", "memset_[k]"), "allocation", "transport_sends"),
+        ((*SEND, "ip_output_[k]", "net_rx_action_[k]", "tcp_v4_rcv_[k]"),
+         "protocol", "transport_receives"),
+        ((*SEND, "sock_def_readable_[k]", "_raw_spin_unlock_irqrestore_[k]"),
+         "scheduling", "wake_up"),
+        ((*SEND, "a_function_of_tomorrow_[k]"), UNCATEGORISED, "transport_sends"),
+        ((*SEND, "[unknown]_[k]"), UNCATEGORISED, "transport_sends"),
+        (("asm_sysvec_apic_timer_interrupt_[k]",), "softirq", ELSEWHERE),
     ],
-)
-def test_a_sample_belongs_to_its_innermost_function(
-    categories: Categories, stack: tuple[str, ...], category: str
+)  # fmt: skip
+def test_a_sample_is_its_innermost_function_and_lies_in_the_box_that_began_last(
+    stack: tuple[str, ...], category: str, box: str
 ) -> None:
-    assert categories.of_stack(stack) == category
+    assert LISTS.categories.of_stack(stack) == category
+    assert LISTS.data_path.of_stack("sender", stack)[0] == box
+
+
+def test_where_a_sample_lies_depends_on_whose_it_is() -> None:
+    assert LISTS.data_path.of_stack("receiver", SEND[:3])[0] == "receive_call"
+    reading = (*SEND, "tcp_recvmsg_locked_[k]", "__skb_datagram_iter_[k]")
+    assert LISTS.data_path.of_stack("receiver", reading)[0] == "copy_out"
 
 
 def test_a_name_goes_before_a_pattern_and_a_long_pattern_before_a_short_one() -> None:
@@ -84,25 +92,4 @@ def test_a_broken_list_is_named(
 def test_a_chain_needs_its_functions_in_order_and_nothing_else(
     stack: tuple[str, ...], is_in: bool
 ) -> None:
-    published = load_lists(ROOT / "data").published
-    assert published.is_in("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data", stack) == is_in
-
-
-@pytest.mark.parametrize(
-    ("side", "stack", "box"),
-    [
-        ("sender", ("__send",), "application_sends"),
-        ("sender", SEND[:3], "send_call"),
-        ("receiver", SEND[:3], "receive_call"),
-        ("sender", (*SEND, "tcp_sendmsg_locked_[k]", "__alloc_skb_[k]"), "transport_sends"),
-        ("sender", (*SEND, "_copy_from_iter_[k]"), "copy_in"),
-        ("sender", (*SEND, "ip_output_[k]", "net_rx_action_[k]", "tcp_v4_rcv_[k]"),
-         "transport_receives"),
-        ("receiver", (*SEND, "tcp_recvmsg_locked_[k]", "__skb_datagram_iter_[k]"), "copy_out"),
-        ("sender", ("asm_sysvec_apic_timer_interrupt_[k]",), ELSEWHERE),
-    ],
-)  # fmt: skip
-def test_a_sample_lies_in_the_box_that_began_last(
-    side: str, stack: tuple[str, ...], box: str
-) -> None:
-    assert load_lists(ROOT / "data").data_path.of_stack(side, stack)[0] == box
+    assert LISTS.published.is_in("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data", stack) == is_in

@@ -16,7 +16,6 @@ from copycost.records.columns import SIDES
 from copycost.studies.cpu_budget.curves import RANGE_RULE, curve_of
 from copycost.studies.cpu_budget.records import MISS_POINTS
 from copycost.studies.shared_facts import (
-    guests_among,
     is_emulated,
     outcome_facts,
     series_of,
@@ -38,13 +37,6 @@ _LEAST_MOVE = 0.02
 _MOST_MOVES = 4
 _ACKNOWLEDGING = "acknowledgements, with all that they take"
 _NOTHING = {"median": 0.0, "low": 0.0, "high": 0.0}
-# the testbed of ours for each published scenario; of two that are one run, both sides
-_PUBLISHED_TESTBEDS = {
-    "host-loopback": "loopback",
-    "vm-loopback": "vm_loopback",
-    "vm-to-vm-sender": "vm_pair",
-    "vm-to-vm-receiver": "vm_pair",
-}
 
 
 def compute_facts(
@@ -90,11 +82,11 @@ def compute_facts(
         "rates": _rates(measured),
         "curves": curves,
         "limiter": _limiter(measured),
-        "guests": guests_among(curves),
+        "emulated": any(curve["emulated"] for curve in curves),
         "scaling": list(_scaling(curves, profile, int(section["msg_bytes"]))),
         "published": [
             row
-            for row in with_published(published, lambda row: _like(row, curves))
+            for row in with_published(published, curves, _like)
             if row["gbps_per_cpu_percent"] is not None
         ],
     }
@@ -213,15 +205,7 @@ def _moves(one: Mapping[str, Any], many: Mapping[str, Any]) -> list[Facts]:
     """
     moves: list[Facts] = []
     for side in SIDES:
-        before, after = (
-            {
-                **{row["title"]: row["share"] for row in of[side]["categories"]},
-                _ACKNOWLEDGING: of[side]["acknowledging"],
-            }
-            if side in of
-            else {}
-            for of in (one, many)
-        )
+        before, after = (_shares(of.get(side)) for of in (one, many))
         for title in before.keys() | after.keys():
             of_one, of_many = before.get(title, _NOTHING), after.get(title, _NOTHING)
             moved = float(of_many["median"]) - float(of_one["median"])
@@ -234,14 +218,15 @@ def _moves(one: Mapping[str, Any], many: Mapping[str, Any]) -> list[Facts]:
     return moves[:_MOST_MOVES]
 
 
-def _like(row: Facts, curves: Sequence[Facts]) -> Iterator[Facts]:
-    """Yield those of our curves that a published row can be compared with."""
-    side = "receiver" if row["scenario"].endswith("-receiver") else "sender"
-    wanted = _PUBLISHED_TESTBEDS.get(row["scenario"]), row["parallel_streams"]
-    for curve in curves:
-        if (curve["testbed"], curve["n_threads"]) == wanted:
-            line = curve["lines"][side]
-            yield {
-                **{key: curve[key] for key in (*_PATH, "emulated", "maximum")},
-                "slope": line and line["slope"],
-            }
+def _shares(side: Mapping[str, Any] | None) -> dict[str, Any]:
+    if side is None:
+        return {}
+    found = {row["title"]: row["share"] for row in side["categories"]}
+    return found | {_ACKNOWLEDGING: side["acknowledging"]}
+
+
+def _like(row: Facts, curve: Facts) -> Facts:
+    """Return what of a curve a published row can be compared with."""
+    line = curve["lines"]["receiver" if row["scenario"].endswith("-receiver") else "sender"]
+    told = {key: curve[key] for key in (*_PATH, "emulated", "maximum")}
+    return told | {"slope": line and line["slope"]}

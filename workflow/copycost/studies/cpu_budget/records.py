@@ -99,8 +99,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """Return one record's row; what was not measured has no value."""
     n = cell.n_threads
     row = begin_row(record, cell)
-    row |= {"offered_percent": float(cell.limit_percent * n)}
-    row |= {"limiter_missed": False, "saturated": False}
+    offered = float(cell.limit_percent * n)
+    row |= {"offered_percent": offered, "limiter_missed": False, "saturated": False}
     if record["status"] != "measured":
         return row
     limiter = record["observed"]["cpu_limit"]

@@ -1,6 +1,6 @@
 """Everything that the chapter on datagrams says, as numbers and verdicts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from copycost.records.columns import SIDES
 from copycost.studies.datagrams.records import CAUSES
 from copycost.studies.shared_facts import (
     curve_facts,
-    guests_among,
     n_flagged,
     outcome_facts,
     party_estimates,
@@ -36,12 +35,6 @@ _ESTIMATED = (
 _MISFIT = 0.25
 # the driver's loss and the kernel's differ by more than this share of what was sent
 _LOSS_DIFFERS = 0.005
-# the testbed of ours for each published scenario, of one stream
-_PUBLISHED_TESTBEDS = {
-    "host-loopback": "loopback_udp",
-    "vm-loopback": "vm_loopback_udp",
-    "vm-to-vm": "vm_pair_udp",
-}
 # by which a size of ours may differ from the published one that it stands for
 _NEAR_SIZE = 0.01
 _SAME = ("msg_bytes", "sent_bits_per_s", "loss", "sender_cpu_percent", "receiver_cpu_percent")
@@ -65,11 +58,11 @@ def compute_facts(
         # whose clock CPU use is by; mixed where perf counted in part
         "cpu_clock": "mixed" if len(clocks) > 1 else next(map(str, clocks), None),
         "n_nan": n_flagged(measured, "iperf3_nan"),
-        "guests": guests_among(curves),
+        "emulated": any(curve["emulated"] for curve in curves),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": with_published(published, lambda row: _like(row, curves)),
+        "published": with_published(published, curves, _like, "_udp"),
         "near_size": _NEAR_SIZE,
     }
 
@@ -124,19 +117,15 @@ def _cost(measured: pd.DataFrame, side: str, statistics: StatisticsSettings) -> 
     found = fit_two_terms(costs, statistics.confidence)
     if found is None:
         return None
-    # no term is hidden where there is no interval: NaN
-    hidden = found.fixed_low <= 0, found.per_byte_low <= 0
-    kinds = {
-        (True, True): "neither",
-        (False, True): "per_datagram",
-        (True, False): "per_byte",
-        (False, False): "both",
-    }
+    # a term is seen where there is no interval, too: NaN
+    lows = {"per_datagram": found.fixed_low, "per_byte": found.per_byte_low}
+    seen = [name for name, low in lows.items() if not low <= 0]
+    kind = "both" if len(seen) > 1 else next(iter(seen), "neither")
     return {
         "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
         "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
         "misfit": found.misfit,
-        "kind": "no_sum" if found.misfit > _MISFIT else kinds[hidden],
+        "kind": "no_sum" if found.misfit > _MISFIT else kind,
     }
 
 
@@ -189,16 +178,11 @@ def _cross_check(measured: pd.DataFrame) -> Facts | None:
     }
 
 
-def _like(row: Facts, curves: Sequence[Facts]) -> Iterator[Facts]:
-    """Yield what was measured here of such datagrams as a published row is about.
-
-    Those are the points of curves of one stream on the same kind of path, at the size nearest to
-    the published one.
-    """
+def _like(row: Facts, curve: Facts) -> Facts | None:
+    """Return the point of a curve at the size nearest to a published one, if it is near enough."""
     wanted = row["msg_bytes"]
-    for curve in curves:
-        if (curve["testbed"], curve["n_threads"]) == (_PUBLISHED_TESTBEDS.get(row["scenario"]), 1):
-            point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
-            if abs(point["msg_bytes"] - wanted) <= _NEAR_SIZE * wanted:
-                naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
-                yield naming | {key: point[key] for key in _SAME}
+    point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
+    if abs(point["msg_bytes"] - wanted) > _NEAR_SIZE * wanted:
+        return None
+    naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
+    return naming | {key: point[key] for key in _SAME}

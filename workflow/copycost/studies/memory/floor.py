@@ -10,7 +10,7 @@ from typing import Any
 
 from copycost.config.conditions import COLD
 from copycost.config.testbeds import APART
-from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
+from copycost.errors import AttemptFailed, CopycostError, Unavailable
 from copycost.hosts.facts.kernel import require_memory
 from copycost.hosts.placement import place
 from copycost.hosts.program import Launch
@@ -18,6 +18,7 @@ from copycost.measure.drivers.programs.command import ring_bytes
 from copycost.measure.drivers.programs.conversation import EXIT_UNAVAILABLE
 from copycost.measure.drivers.protocol import AGAIN
 from copycost.measure.held_host import HeldHost, locked_host
+from copycost.measure.repetition import explained
 from copycost.measure.window import lock_warning
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
 
@@ -58,13 +59,10 @@ def measure_memory(
             record["settings"]["cpu"] = place(held.machine, APART, sender_cpus, None).sender_cpus[0]
             record["floor"] = _run(program, record["settings"], held)
             record["status"] = "measured"
-        except (AttemptFailed, Unavailable) as error:
-            record["reason"], record["remedy"] = error.reason, error.remedy
-            record["status"] = "skipped" if isinstance(error, Unavailable) else "failed"
-        except ConfigError as error:
-            record["reason"], record["remedy"] = str(error), "change measure.cpus in config.yaml"
-        except CannotStart as error:
-            record["reason"], record["remedy"] = str(error), AGAIN
+        except CopycostError as error:
+            why = explained(error)
+            record["status"] = "skipped" if isinstance(why, Unavailable) else "failed"
+            record["reason"], record["remedy"] = why.reason, why.remedy
         record["end_ns"] = held.machine.clock_ns()
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     if record["status"] != "measured":

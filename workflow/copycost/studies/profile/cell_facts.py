@@ -14,8 +14,7 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import copied_label
 from copycost.analysis.stats.estimates import estimate
 from copycost.analysis.stats.settings import StatisticsSettings
-from copycost.config.conditions import Condition
-from copycost.config.testbeds import guests_on, transport_of
+from copycost.config.testbeds import transport_of
 from copycost.hosts.side import SIDES, is_hypervisor
 from copycost.studies.profile.functions import (
     ELSEWHERE,
@@ -27,7 +26,7 @@ from copycost.studies.profile.functions import (
     plain_name,
 )
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.tables import Repetition, samples_of
+from copycost.studies.profile.tables import Repetition, Samples, samples_of
 
 LEAST_NS_PER_KIB = 5.0
 """Less than this cannot be a copy of every byte: no core copies 200 GB/s. Headers alone, or a stray
@@ -55,22 +54,19 @@ Cell = Sequence[Repetition]
 def cell_facts(key: CellKey, cell: Cell, lists: Lists, settings: StatisticsSettings) -> Facts:
     """Return what is known of a cell."""
     way = _way(key.testbed, cell, lists, settings)
-    sides = [side for side in parties_on(key.testbed) if samples_of(cell, side)]
-    work = {side: _work(cell, side, lists) for side in sides}
     return {
         "slug": slug_of(key),
         **key._asdict(),
-        "sender_only": Condition.from_slug(key.condition).sender_only,
         "n": len(cell),
         "copied_share": _copied_share(cell),
         "accelerator": cell[0].run.accelerator,
         "way": way,
         # the copy that the host makes of what is sent; None without one
         "tap_copy": next((one for one in way if one["name"] == _TAP_COPY and one["copied"]), None),
-        "work": work if guests_on(key.testbed) else None,
         "sides": {
-            side: {**_side(cell, side, lists, settings), "figure": flame_figure(key, side)}
-            for side in sides
+            side: {**_side(present, side, lists, settings), "figure": flame_figure(key, side)}
+            for side in parties_on(key.testbed)
+            if (present := samples_of(cell, side))
         },
     }
 
@@ -149,15 +145,18 @@ def _places_on(testbed: str, lists: Lists) -> list[tuple[Box, Sequence[str]]]:
     return [(box, its) for boxes, its in way if its[0] in parties for box in boxes]
 
 
-def _side(cell: Cell, side: str, lists: Lists, settings: StatisticsSettings) -> Facts:
+def _side(
+    present: Sequence[Samples], side: str, lists: Lists, settings: StatisticsSettings
+) -> Facts:
     """Return what one side spent its CPU time on; categories in the order of the lists."""
     names = lists.published.acknowledging.get(side, ())
 
     def acknowledges(stack: Stack) -> bool:
         return any(plain_name(frame) in names for frame in stack)
 
-    present = samples_of(cell, side)
     shares = pd.DataFrame([one.own(lists.categories.of_stack) for one in present]).fillna(0.0)
+    kinds = shares.T.groupby(lambda name: _KIND_OF.get(name, "rest")).sum().reindex(_KINDS)
+    costs = kinds.fillna(0.0).mul([one.ns_per_kib for one in present])
     share = partial(estimate, settings=settings, is_share=True)
     return {
         "categories": [
@@ -168,22 +167,9 @@ def _side(cell: Cell, side: str, lists: Lists, settings: StatisticsSettings) -> 
         # the share of the samples that go through work on acknowledgements
         "acknowledging": share([one.own(acknowledges)[True] for one in present]),
         "uncategorised": float(max(shares.get(UNCATEGORISED, [0.0]))),
+        # by kind [ns per KiB received]; None where nothing was received
+        "work": plain(costs.median(axis=1, skipna=False).to_dict()),
     }
-
-
-def _work(cell: Cell, party: str, lists: Lists) -> Facts:
-    """Return what a party in or around guests spent on each of `_KINDS` [ns per KiB received].
-
-    Medians of the repetitions; None where nothing was received.
-    """
-
-    def kind_of(stack: Stack) -> str:
-        return _KIND_OF.get(lists.categories.of_stack(stack), "rest")
-
-    present = samples_of(cell, party)
-    shares = pd.DataFrame([one.own(kind_of) for one in present], columns=_KINDS).fillna(0.0)
-    costs = shares.mul([one.ns_per_kib for one in present], axis="index")
-    return dict(plain(costs.median(skipna=False).to_dict()))
 
 
 def chain_facts(
@@ -212,7 +198,6 @@ def chain_facts(
             ):
                 alike.setdefault(key.condition, {})[key] = cell
         for condition, ours in alike.items():
-            labels = {key.implementation: label_of(cell) for key, cell in ours.items()}
             tables.append(
                 {
                     "scenario": scenario,
@@ -222,10 +207,8 @@ def chain_facts(
                     "condition": condition,
                     "accelerator": next(iter(ours.values()))[0].run.accelerator,
                     "cells": [
-                        {"implementation": key.implementation, "msg_bytes": key.msg_bytes}
-                        for key in ours
+                        {**key._asdict(), "label": label_of(cell)} for key, cell in ours.items()
                     ],
-                    "labels": {name: label for name, label in labels.items() if label is not None},
                     "rows": [_chain(row, ours, lists.published, settings) for row in rows],
                 }
             )

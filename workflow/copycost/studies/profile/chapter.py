@@ -41,7 +41,7 @@ def changes(differences: Sequence[Facts]) -> Table:
 
 def _parts(parts: Sequence[Facts], group: str) -> str:
     """Return the largest parts of a group: ``deferred copy +185, notification +20``."""
-    found = [(one["title"], one["change"]["mean"]) for one in parts if one["group"] == group]
+    found = [(one["title"], one["change"]["value"]) for one in parts if one["group"] == group]
     if len(found) > _NAMED:
         found[_NAMED:] = [("others", sum(mean for _, mean in found[_NAMED:]))]
     return ", ".join(f"{title} {_signed(mean)}" for title, mean in found)
@@ -59,7 +59,7 @@ def _change(change: Facts | None) -> str:
     """Return a change with its interval: ``+185 (+178 to +192)``."""
     if change is None:
         return ""
-    text = _signed(change["mean"])
+    text = _signed(change["value"])
     if change["low"] is None:
         return text
     return f"{text} ({span(change['low'], change['high'], _signed)})"
@@ -138,8 +138,7 @@ def chains(found: Facts) -> Table:
     """Return published call chains with ours, a row per chain."""
 
     def title(cell: Facts) -> str:
-        label = found["labels"].get(cell["implementation"])
-        name = impl(cell["implementation"]) + (f" ({label})" if label else "")
+        name = impl(cell["implementation"]) + (f" ({cell['label']})" if cell["label"] else "")
         return f">{name}, {size(cell['msg_bytes'])}"
 
     def counterpart(ours: Facts, published: str) -> str:

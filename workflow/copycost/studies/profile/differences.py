@@ -10,18 +10,17 @@ the application and the kernel is always done by the side whose bytes they are, 
 around sides in guests is not part of the account: a hypervisor's time is the guest's once more.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
-from scipy import special
+import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.stats.ratios import holm_levels, standard_error, t_quantile
-from copycost.analysis.stats.settings import FloatArray
-from copycost.config.conditions import Condition
+from copycost.analysis.stats.estimates import mean_estimate
+from copycost.analysis.stats.ratios import Direction, holm_levels, paired_ratio
+from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 from copycost.hosts.side import SIDES
 from copycost.studies.profile.functions import UNCATEGORISED, Lists, plain_name
 from copycost.studies.profile.grid import CellKey, parties_on, slug_of
@@ -37,47 +36,40 @@ _OF_A_SIDE = "copy"
 _DECIMALS = 6
 # a category, and the side that it is told of, empty where it is of both together
 _UNNAMED = (UNCATEGORISED, "")
+_ALL, _PLAIN = "all", "all without sampling"
+_DIRECTIONS = {Direction.ABOVE: "grew", Direction.BELOW: "shrank"}
 
 Pair = tuple[CellKey, CellKey]
 """Two cells that differ in nothing but the implementation."""
 
 Rounds = Sequence[tuple[Repetition, Repetition]]
-_Name = TypeVar("_Name", str, tuple[str, str])
 
 
-def changes(rows: Sequence[FloatArray], confidence: float) -> list[Facts]:
-    """Return the mean change of each row of values, shape (n_rounds, 2), after less before.
+def changes(rows: Mapping[Any, FloatArray], confidence: float) -> dict[Any, Facts]:
+    """Return by name the means of values, shape (n_rounds, 2), before and after, and their change.
 
-    Intervals and directions (`grew`, `shrank`, `no change seen`, `observed once`) are corrected for
-    the number of rows: each is that by which Holm's method tests it.
+    Intervals and directions (`grew`, `shrank`, `no difference seen`, `observed once`) are corrected
+    for the number of rows: each is that by which Holm's method tests it.
 
     Source
     ------
     Student's t on paired differences; S. Holm, A simple sequentially rejective multiple test
     procedure, Scand. J. Statistics 6 (1979).
     """
-    every = [np.round(after - before, _DECIMALS) for before, after in (row.T for row in rows)]
-    found: list[Facts] = []
-    levels = holm_levels(np.array([*map(_p_value, every)]), 1.0 - confidence)
-    for differences, level in zip(every, levels.tolist(), strict=True):
-        n, mean = differences.size, float(differences.mean())
-        low = high = None
-        direction = "observed once"
-        if n > 1:
-            half = t_quantile(1.0 - level / 2.0, n - 1) * standard_error(differences)
-            low, high = mean - half, mean + half
-            direction = "grew" if low > 0.0 else "shrank" if high < 0.0 else "no change seen"
-        found.append({"mean": mean, "low": low, "high": high, "n": n, "direction": direction})
+    every = [np.round(row[:, 1] - row[:, 0], _DECIMALS) for row in rows.values()]
+    # how sure a mean is off 0 does not depend on what it is the logarithm of
+    p_values = np.array([paired_ratio(one, confidence).p_value for one in every])
+    levels = holm_levels(p_values, 1.0 - confidence).tolist()
+    found = {}
+    for (name, row), differences, level in zip(rows.items(), every, levels, strict=True):
+        before, after = row.mean(axis=0).tolist()
+        direction = paired_ratio(differences, 1.0 - level).direction
+        change: Facts = {
+            **mean_estimate(differences, StatisticsSettings(1.0 - level)),
+            "direction": _DIRECTIONS.get(direction, str(direction)),
+        }
+        found[name] = {"before": before, "after": after, "change": change}
     return found
-
-
-def _p_value(differences: FloatArray) -> float:
-    if differences.size < 2:
-        return math.nan
-    mean, error = float(differences.mean()), standard_error(differences)
-    if error == 0.0:
-        return 1.0 if mean == 0.0 else 0.0
-    return float(2.0 * special.stdtr(differences.size - 1, -abs(mean) / error))
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
@@ -105,18 +97,14 @@ def difference_facts(pair: Pair, rounds: Rounds, lists: Lists, confidence: float
         if all(side in one.samples for both in rounds for one in both)
         for row in _functions(side, rounds, lists, confidence)
     ]
-    changed.sort(key=lambda row: (-abs(row["change"]["mean"]), row["side"], row["name"]))
+    changed.sort(key=lambda row: (-abs(row["change"]["value"]), row["side"], row["name"]))
     return {
+        **first._asdict(),
         "slug": f"{slug_of(first)}_to_{second.implementation}",
-        "condition": first.condition,
-        "testbed": first.testbed,
         "cells": [slug_of(key) for key in pair],
         "before": first.implementation,
         "after": second.implementation,
-        "msg_bytes": first.msg_bytes,
-        "n_threads": first.n_threads,
         "n_rounds": len(rounds),
-        "sender_only": Condition.from_slug(first.condition).sender_only,
         "accelerator": rounds[0][1].run.accelerator,
         "account": account(rounds, lists, confidence),
         "functions": changed[:_ROWS],
@@ -131,11 +119,10 @@ def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> li
         shares = samples.own(lists.categories.working_frame)
         return {frame: share * samples.ns_per_kib for frame, share in shares.items()}
 
-    rows = _rows([(costs(one.samples[side]), costs(other.samples[side])) for one, other in rounds])
-    judged = changes([*rows.values()], confidence)
+    rows = _rows([costs(one.samples[side]) for both in rounds for one in both])
     return [
-        {"side": side, "name": plain_name(frame), **_means(row), "change": change}
-        for (frame, row), change in zip(rows.items(), judged, strict=True)
+        {"side": side, "name": plain_name(frame), **found}
+        for frame, found in changes(rows, confidence).items()
     ]
 
 
@@ -159,55 +146,44 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> Facts:
     def unsampled_cost(one: Repetition) -> float:
         return sum(one.plain.ns_per_kib(side) for side in SIDES if side in one.plain.cpu_ns)
 
-    tables = [(costs(one), costs(other)) for one, other in rounds]
-    totals = np.array([[sum(table.values()) for table in both] for both in tables])
+    tables = [costs(one) for both in rounds for one in both]
+    totals = np.array([sum(table.values()) for table in tables]).reshape(-1, 2)
     unsampled = [
         [unsampled_cost(one) for one in both]
         for both in rounds
         if all(one.plain.received_bytes for one in both)
     ]
     rows = _rows(tables)
-    unnamed = _means(rows.pop(_UNNAMED))
-    tested = [*rows.values(), totals, *([np.array(unsampled)] if unsampled else [])]
+    unnamed = rows.pop(_UNNAMED)
+    tested = {**rows, _ALL: totals, **({_PLAIN: np.array(unsampled)} if unsampled else {})}
     judged = changes(tested, confidence)
     titles = lists.categories.titles
     parts = [
         {
             "title": f"{titles[category]} ({side})" if side else titles[category],
-            **_means(row),
-            **_decided(row, change, totals),
+            **_decided(row, judged[category, side]["change"], totals),
         }
-        for ((category, side), row), change in zip(rows.items(), judged, strict=False)
+        for (category, side), row in rows.items()
     ]
-    parts.sort(key=lambda part: (-abs(part["change"]["mean"]), part["title"]))
-    open_parts = sum(part["change"]["mean"] for part in parts if part["group"] == "open")
-    unexplained = open_parts + round(unnamed["after"] - unnamed["before"], _DECIMALS)
+    parts.sort(key=lambda part: (-abs(part["change"]["value"]), part["title"]))
+    open_parts = sum(part["change"]["value"] for part in parts if part["group"] == "open")
+    before, after = unnamed.mean(axis=0).tolist()
     return {
         # all CPU time of the sampled runs; its change with an interval
-        **_means(totals),
-        "change": judged[len(rows)],
+        **judged[_ALL],
         # by kind of work, the largest change first
         "parts": parts,
         # the sum of the changes of the parts that are open, and of functions that no list names
-        "unexplained": round(unexplained, _DECIMALS),
+        "unexplained": round(open_parts + round(after - before, _DECIMALS), _DECIMALS),
         # the change of all CPU time in the same rounds without sampling; None without such runs
-        "unsampled": judged[-1] if unsampled else None,
+        "unsampled": judged[_PLAIN]["change"] if unsampled else None,
     }
 
 
-def _rows(
-    tables: Sequence[tuple[Mapping[_Name, float], Mapping[_Name, float]]],
-) -> dict[_Name, FloatArray]:
-    """Return the values of every name, before and after by round."""
-    names = sorted({name for both in tables for table in both for name in table})
-    return {
-        name: np.array([[table.get(name, 0.0) for table in both] for both in tables])
-        for name in names
-    }
-
-
-def _means(row: FloatArray) -> dict[str, float]:
-    return dict(zip(("before", "after"), row.mean(axis=0).tolist(), strict=True))
+def _rows(tables: Sequence[Mapping[Any, float]]) -> dict[Any, FloatArray]:
+    """Return the values of every name, before and after by round; so are the tables in turns."""
+    columns = pd.DataFrame(tables).fillna(0.0).sort_index(axis=1)
+    return {name: column.to_numpy().reshape(-1, 2) for name, column in columns.items()}
 
 
 def _decided(row: FloatArray, change: Facts, totals: FloatArray) -> Facts:
@@ -227,7 +203,7 @@ def _decided(row: FloatArray, change: Facts, totals: FloatArray) -> Facts:
         direction, low = "grew", None if low is None else max(0.0, low)
     elif only(here=0, there=1):
         direction, high = "shrank", None if high is None else min(0.0, high)
-    elif direction == "observed once" and change["mean"]:
-        direction = "grew" if change["mean"] > 0.0 else "shrank"
+    elif direction == "observed once" and change["value"]:
+        direction = "grew" if change["value"] > 0.0 else "shrank"
     group = direction if direction in ("grew", "shrank") else "open"
     return {"group": group, "change": {**change, "low": low, "high": high}}

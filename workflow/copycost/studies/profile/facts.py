@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.json_values import Facts
 from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.config.studies import Profile
@@ -17,7 +17,7 @@ from copycost.studies.profile.cell_facts import LEAST_NS_PER_KIB, cell_facts, ch
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.functions import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
-from copycost.studies.shared_facts import losses_of
+from copycost.studies.shared_facts import losses_of, with_interval
 
 SCHEMA_VERSION = 1
 
@@ -60,7 +60,8 @@ def profile_facts(
     outcomes = pd.DataFrame(
         [one.record for one in repetitions], columns=["status", "reason", "remedy"]
     )
-    tracing = _most(found, _traced)
+    # the largest share of what others that watch this host take
+    tracing = _most(found, lambda side: _share(side, "tracing"))
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
@@ -97,9 +98,9 @@ def _most(cells: Sequence[Facts], share_of: Callable[[Facts], float]) -> Facts |
     return max(shares, key=lambda one: float(one["share"]), default=None)
 
 
-def _traced(side: Facts) -> float:
+def _share(side: Facts, category: str) -> float:
     shares = {one["name"]: float(one["share"]["median"]) for one in side["categories"]}
-    return shares.get("tracing", 0.0)
+    return shares.get(category, 0.0)
 
 
 def _loads(cells: Sequence[Facts], differences: Sequence[Facts]) -> list[Facts]:
@@ -185,11 +186,7 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> Facts |
 
 def _overhead(measured: Sequence[Repetition], confidence: float) -> Facts | None:
     """Return throughput while sampled over throughput right before or after without sampling."""
-    runs = [one.runs for one in measured if one.runs]
-    rates = np.array([[run.received_bytes / run.window_s for run in both] for both in runs])
+    rates = [[run.received_bytes / run.window_s for run in one.runs] for one in measured]
     logs = [math.log(sampled / plain) for sampled, plain in rates if sampled and plain]
     ratio = paired_ratio(np.array(logs), confidence)
-    if not ratio.n_pairs:
-        return None
-    ends = {"low": ratio.low, "high": ratio.high}
-    return dict(plain({"n_pairs": ratio.n_pairs, "value": ratio.value, **ends}))
+    return with_interval(ratio.value, ratio.low, ratio.high) if ratio.n_pairs else None

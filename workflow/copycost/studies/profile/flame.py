@@ -133,12 +133,10 @@ def draw_all(repetitions: Sequence[Repetition], categories: Categories, folder: 
         cell = measured.get(key, [])
         for side in parties_on(key.testbed):
             path = folder / f"{flame_figure(key, side)}.svg"
-            # each repetition with the same weight
             shares = [one.own(lambda stack: stack) for one in samples_of(cell, side)]
-            stacks = {stack: 0.0 for one in shares for stack in one}
-            for one in shares:
-                for stack, share in one.items():
-                    stacks[stack] += share / len(shares)
+            stacks: dict[Stack, float] = defaultdict(float)  # each repetition with the same weight
+            for stack, share in (item for one in shares for item in one.items()):
+                stacks[stack] += share / len(shares)
             title = f"{_about(key, cell)}: {party(side)}"
             # the report shows no picture of what was not measured
             unmeasured = f"<title>{title}: not measured</title>"

@@ -39,11 +39,11 @@ class Run:
         return self.cpu_ns[party] / received_kib if received_kib else math.nan
 
 
-def runs_of(record: Record) -> tuple[Run, Run] | None:
-    """Return what the sampled run came to, and the same without sampling; None unless measured."""
+def runs_of(record: Record) -> tuple[Run, ...]:
+    """Return what the sampled run came to, and that without sampling; nothing unless measured."""
     plain = record["undisturbed"]
     if record["status"] != "measured" or plain is None:
-        return None
+        return ()
     return run_of(record), run_of(plain)
 
 

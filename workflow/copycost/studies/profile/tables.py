@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -53,14 +54,13 @@ class Samples:
         return self.inclusive(lambda stack: (item_of(stack),))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Repetition:
     """One profiled repetition: its record, its runs, and what was sampled of each party."""
 
     record: Record
-    runs: tuple[Run, Run] | None  # sampled, and right before or after it not; None unless measured
-    # by party; one that slept through the window has none, and nothing to share out
-    samples: Mapping[str, Samples]
+    runs: tuple[Run, ...]  # sampled, and right before or after it not; empty unless measured
+    stacks: Mapping[str, Mapping[Stack, int]]  # by party, the weight of each stack
     # the reference's own, which took turns with it; None where it ran alone
     reference: "Repetition | None" = None
 
@@ -72,25 +72,21 @@ class Repetition:
     @property
     def run(self) -> Run:
         """The sampled run of a repetition that was measured."""
-        assert self.runs is not None
         return self.runs[0]
 
     @property
     def plain(self) -> Run:
         """The run without sampling of a repetition that was measured."""
-        assert self.runs is not None
         return self.runs[1]
 
-
-def samples_by_party(
-    runs: tuple[Run, Run] | None, stacks: Mapping[str, Mapping[Stack, int]]
-) -> dict[str, Samples]:
-    """Return the samples of a repetition with such runs and stacks by party."""
-    return {
-        party: Samples(weights, runs[0].cpus(party), runs[0].ns_per_kib(party))
-        for party, weights in stacks.items()
-        if runs and weights
-    }
+    @cached_property
+    def samples(self) -> dict[str, Samples]:
+        """Samples by party; one that slept through the window has none, and nothing to share."""
+        return {
+            party: Samples(weights, self.run.cpus(party), self.run.ns_per_kib(party))
+            for party, weights in self.stacks.items()
+            if self.runs and weights
+        }
 
 
 def read_repetitions(records: Iterable[Path]) -> list[Repetition]:
@@ -100,13 +96,11 @@ def read_repetitions(records: Iterable[Path]) -> list[Repetition]:
     def read(record: Record) -> Repetition:
         path = folded_path(places[cell_of(record)])
         stacks = read_folded(path) if record["status"] == "measured" else {}
-        runs, reference = runs_of(record), None
         both = zip(SIDES, REFERENCES, strict=True)
         its: dict[str, dict[Stack, int]] = {side: stacks.pop(party, {}) for side, party in both}
-        if (beside := of_reference(record)) is not None:
-            its_runs = runs_of(beside)
-            reference = Repetition(beside, its_runs, samples_by_party(its_runs, its))
-        return Repetition(record, runs, samples_by_party(runs, stacks), reference)
+        beside = of_reference(record)
+        reference = None if beside is None else Repetition(beside, runs_of(beside), its)
+        return Repetition(record, runs_of(record), stacks, reference)
 
     found = read_all(places.values(), read)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))

@@ -20,9 +20,9 @@ from copycost.analysis.log_ratios import LogCube, with_windows_beside
 from copycost.analysis.metrics import BASELINE, copied_label, counted_share
 from copycost.analysis.quality_table import disturbed
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.stats.estimates import median_intervals
+from copycost.analysis.stats.estimates import Estimate, estimate
 from copycost.analysis.stats.ratios import Direction, family_ratios
-from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.wire import part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
@@ -148,17 +148,8 @@ def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings
     )
 
 
-def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:
-    values: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if np.isnan(values).any():
-        return None
-    found = median_intervals(values[None, :], settings)
-    return {
-        "median": float(found.median[0]),
-        "low": float(found.low[0]),
-        "high": float(found.high[0]),
-        "n": values.size,
-    }
+def _median(column: pd.Series, settings: StatisticsSettings) -> Estimate | None:
+    return estimate(column, settings) if column.notna().all() else None
 
 
 def _ratios(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:

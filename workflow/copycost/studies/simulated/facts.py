@@ -72,7 +72,6 @@ def compute_facts(
     facts = {
         "section": {"enabled": section["enabled"]},
         "n_counted": int((cells["status"] == "measured").sum()),
-        "n_cells": len(cells),
         "losses": losses_of(cells, CELL_KEY),
         "machine": machine,
         "least": LEAST,
@@ -97,13 +96,13 @@ def _conditions(
     misses, copied = misses_of(table), copied_shares(table)
     found = []
     for (testbed, working_set), here in misses.groupby(_PLACE, sort=False):
-        unchanged = here[here["variant"] == PLAIN].sort_values("msg_bytes", kind="stable")
+        unchanged = _where(here, variant=PLAIN).sort_values("msg_bytes", kind="stable")
         index = ["variant", "msg_bytes"]
         ways = {
             name: rows.pivot(index=index, columns="level", values="total")
             for name, rows in here.groupby("implementation")
         }
-        at = functions[(functions[_PLACE] == [testbed, working_set]).all(axis=1)]
+        at = _where(functions, testbed=testbed, working_set=working_set)
         points, savings = [], []
         for name in in_order(unchanged["implementation"]):
             rows = unchanged.loc[unchanged["implementation"] == name, _POINT]
@@ -121,9 +120,9 @@ def _conditions(
     return found
 
 
-def _both_sides(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of counted cells that are of both sides' threads together."""
-    return table[(table["status"] == "measured") & (table["side"] == BOTH)]
+def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Return the rows of a table that have these values."""
+    return table[(table[[*values]] == [*values.values()]).all(axis=1)]
 
 
 def misses_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +130,7 @@ def misses_of(table: pd.DataFrame) -> pd.DataFrame:
 
     In ``user`` and ``kernel`` mode, and in ``total``.
     """
-    counted = _both_sides(table)
+    counted = _where(table, status="measured", side=BOTH)
     levels = []
     for level in LEVELS:
         names = {f"simulated_{level}_misses_{mode}_per_byte": mode for mode in MODES}
@@ -202,11 +201,9 @@ def _copies(
     those of the other, per line of either. The kernel's source is what the application has just
     written, in no case a cold message.
     """
-    here = functions[
-        (functions["variant"] == PLAIN)
-        & (functions["msg_bytes"] == most["msg_bytes"])
-        & (functions["side"] != "other")
-    ]
+    size = most["msg_bytes"]
+    here = _where(functions, variant=PLAIN, msg_bytes=size)
+    here = here[here["side"] != "other"]
     cache_bytes = caches[most["level"]]["size_bytes"]
     columns = [f"simulated_{most['level']}_{kind}_per_byte" for kind in ("misses", "load_misses")]
     sums = here.groupby(["mode", "category", "implementation"])[columns].sum()
@@ -225,7 +222,7 @@ def _copies(
         reasons = ["from_memory"] if cold else []
         if "target" in missed or (missed and not cold):
             # source and target would fit into the level together, or do not
-            reasons.append("displaced" if 2 * most["msg_bytes"] <= cache_bytes else "beyond")
+            reasons.append("displaced" if 2 * size <= cache_bytes else "beyond")
         found[mode] = {
             "misses": "both" if len(missed) > 1 else missed[0] if missed else "neither",
             "reasons": reasons,
@@ -242,7 +239,7 @@ def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
     does not tell.
     """
     columns = ["simulated_zc_copied", "simulated_zc_completed"]
-    sides = table[(table["side"] == "sender") & (table["variant"] == PLAIN)]
+    sides = _where(table, side="sender", variant=PLAIN)
     sends = sides[sides["simulated_zc_completed"].notna()].groupby(["testbed", "implementation"])
     copied, completed = (sends[name].agg(lambda n: n.sum(skipna=False)) for name in columns)
     share = (copied / completed).astype(object)
@@ -256,18 +253,13 @@ def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataF
     counted ones, in `n` cells; `n_calls` cells have the sender's system calls per message, and in
     `n_calls_agree` of them they agree within 2 %.
     """
-    rows = summary[
-        (summary["study"] == "streams")
-        & (summary["n_threads"] == 1)
-        & (summary["receiver"] == RECV)
-        & (summary["placement"] == APART)
-        & (summary["n"] > 0)
-    ].drop_duplicates([*_CELL, "metric"])
+    rows = _where(summary, study="streams", n_threads=1, receiver=RECV, placement=APART)
+    rows = rows[rows["n"] > 0].drop_duplicates([*_CELL, "metric"])
     sided = [f"{side}_{metric}" for side in ("sender", "both") for metric in _MISSES.values()]
     measured = rows.pivot(index=_CELL, columns="metric", values="median")
     measured = measured.reindex(columns=[_CALLS, *sided])
-    both = _both_sides(table)
-    counted = both[both["variant"] == PLAIN].join(measured, on=_CELL)
+    both = _where(table, status="measured", side=BOTH, variant=PLAIN)
+    counted = both.join(measured, on=_CELL)
     misses = []
     for level, metric in _MISSES.items():
         loads = sum(counted[f"simulated_{level}_load_misses_{mode}_per_byte"] for mode in MODES)
@@ -277,11 +269,7 @@ def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataF
         if len(ratios):
             of = {"low": float(ratios.min()), "high": float(ratios.max())}
             misses.append({"level": level, "n": len(ratios), **of})
-    entered = functions[
-        (functions["variant"] == PLAIN)
-        & (functions["side"] == "sender")
-        & (functions["function"] == _SYSTEM_CALL)
-    ]
+    entered = _where(functions, variant=PLAIN, side="sender", function=_SYSTEM_CALL)
     entered = entered.join(measured[_CALLS], on=_CELL).dropna(subset=[_CALLS])
     differ = (entered["simulated_calls_per_message"] - entered[_CALLS]).abs()
     return {

@@ -20,7 +20,7 @@ SIDES = ("sender", "receiver", "other")
 """Whose thread ran: ``other`` are threads of the kernel, and whoever else."""
 BOTH = "both"
 """The sender's and the receiver's threads together."""
-MODES = ("user", "kernel")
+MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WORDS = {
     "instructions": "Instructions; a repeated one counts once",
     "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
@@ -57,7 +57,6 @@ _KEY_COLUMNS = grouped(
          " two together", allowed=(*SIDES, BOTH)),
 )  # fmt: skip
 
-_MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WINDOW_COLUMNS = grouped(
     "The window",
     number("simulated_messages", "count",
@@ -74,7 +73,7 @@ _COUNT_COLUMNS = tuple(
     number(
         f"simulated_{quantity}_{mode}_per_{per}",
         f"1/{per}",
-        f"{_WORDS[quantity]}, {_MODES[mode]}",
+        f"{_WORDS[quantity]}, {MODES[mode]}",
         group=f"Simulated counts per {per}",
     )
     for per in ("byte", "message")
@@ -115,7 +114,7 @@ FUNCTIONS = Definition(
 """Of the cells that could be counted, every function that ran."""
 
 
-Row = dict[str, Any]
+Row = dict[Any, Any]
 
 
 def collect(paths: Iterable[Path], categories: Categories) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -136,23 +135,22 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
     functions = functions_of(counted)
     # What a side's counts are divided by: what was received, of the others what was sent. Where
     # nobody receives, the receiver's counts are 0.
-    n_bytes = dict.fromkeys((*SIDES, BOTH), sender["bytes"])
-    n_messages = dict.fromkeys((*SIDES, BOTH), sender["messages"])
+    n_bytes = pd.Series(float(sender["bytes"]), [*SIDES, BOTH])
+    n_messages = pd.Series(float(sender["messages"]), [*SIDES, BOTH])
     if receiver is not None:
         n_bytes["receiver"] = receiver["bytes"]
         n_messages["receiver"] = receiver["bytes"] / record["cell"]["msg_bytes"]
     totals = totals_of(functions)
-    costs = {
-        side: {
-            f"simulated_{name}_{mode}_per_{per}": totals.get((side, mode), {}).get(name, 0) / n
-            for per, n in (("byte", n_bytes[side]), ("message", n_messages[side]))
+    costs = pd.DataFrame(
+        {
+            f"simulated_{name}_{mode}_per_{per}": totals[name, mode] / n
+            for per, n in (("byte", n_bytes[[*SIDES]]), ("message", n_messages[[*SIDES]]))
             for name, mode in product(QUANTITIES, MODES)
         }
-        for side in SIDES
-    }
+    )
     # each side's by what it has sent or received itself: the window of a receiver, which wakes up
     # for much at a time, has a little more or less than was sent in it
-    costs[BOTH] = {name: costs["sender"][name] + costs["receiver"][name] for name in costs["other"]}
+    costs.loc[BOTH] = costs.loc["sender"] + costs.loc["receiver"]
     rows = []
     for side in (*SIDES, BOTH):
         sends = sender["zero_copy"] if side in ("sender", BOTH) else None
@@ -161,23 +159,21 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
             | outcome
             | {
                 "side": side,
-                "simulated_messages": float(n_messages[side]),
-                "simulated_bytes": float(n_bytes[side]),
+                "simulated_messages": n_messages[side],
+                "simulated_bytes": n_bytes[side],
                 "simulated_line_bytes": float(counted["caches"]["line_bytes"]),
                 "simulated_zc_completed": (sends or {}).get("completed"),
                 "simulated_zc_copied": (sends or {}).get("copied"),
             }
-            | costs[side]
+            | costs.loc[side].to_dict()
         )
-    of_functions = []
-    for counts in functions.reset_index().to_dict("records"):
-        side, mode, function = (str(counts[name]) for name in ("side", "mode", "function"))
-        row = {"side": side, "mode": mode, "function": function}
-        row["category"] = _category_of(mode, function, categories)
-        row["simulated_calls_per_message"] = counts["calls"] / n_messages[side]
-        for name in QUANTITIES:
-            row[f"simulated_{name}_per_byte"] = counts[name] / n_bytes[side]
-        of_functions.append(key | row)
+    shares = functions[[*QUANTITIES]].div(n_bytes, axis=0, level="side")
+    shares = shares.add_prefix("simulated_").add_suffix("_per_byte")
+    shares["simulated_calls_per_message"] = functions["calls"].div(n_messages, level="side")
+    of_functions = [
+        key | row | {"category": _category_of(row["mode"], row["function"], categories)}
+        for row in shares.reset_index().to_dict("records")
+    ]
     return rows, of_functions
 
 
@@ -189,7 +185,8 @@ def functions_of(counted: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for side in SIDES:
         for one in counted["functions"][side]:
-            row = {"side": side, "mode": MODES[bool(one["kernel"])], "function": one["name"]}
+            mode = "kernel" if one["kernel"] else "user"
+            row = {"side": side, "mode": mode, "function": one["name"]}
             row |= {name: one[name] for name in ("calls", *QUANTITIES[:4])}
             for level in LEVELS:
                 row[f"{level}_load_misses"] = loads = one["load_misses"][level]
@@ -201,9 +198,10 @@ def functions_of(counted: Mapping[str, Any]) -> pd.DataFrame:
     return found.groupby(key).sum().reindex(SIDES, level="side")
 
 
-def totals_of(functions: pd.DataFrame) -> dict[Any, dict[Any, int]]:
-    """Return the counts of all functions of a side in a mode together."""
-    return functions.groupby(["side", "mode"]).sum().T.to_dict()
+def totals_of(functions: pd.DataFrame) -> pd.DataFrame:
+    """Return the counts of all functions together, a row per side, a column per count and mode."""
+    found = pd.DataFrame(functions.groupby(["side", "mode"])[[*QUANTITIES]].sum().unstack("mode"))
+    return found.reindex(SIDES, columns=list(product(QUANTITIES, MODES))).fillna(0)
 
 
 def _category_of(mode: str, function: str, categories: Categories) -> str:

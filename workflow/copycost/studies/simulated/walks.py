@@ -76,7 +76,7 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]], reason: str | No
     """
     off = []  # by how many lines the counts of the application are, in the worst level
     for walk, counted in found:
-        user = totals_of(functions_of(counted))["sender", "user"]
+        user = totals_of(functions_of(counted)).loc["sender"].xs("user", level="mode")
         lines = []
         for level in LEVELS:
             misses, known = user[f"{level}_misses"], walk.known(level)
