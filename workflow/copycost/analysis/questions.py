@@ -22,8 +22,9 @@ from copycost.analysis.ratio_facts import (
     halves_of,
     judged_together,
     over_cells,
+    pooled_rounds,
 )
-from copycost.analysis.stats.ratios import Ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.stats.trend_tests import paths, settled_signs
 from copycost.analysis.throughput_factors import explain_pair, explain_threads
 from copycost.config.strategy_capabilities import split_implementation
@@ -165,15 +166,15 @@ def _threads(view: View) -> Iterator[Finding]:
     `copycost.analysis.stats.trend_tests.Course`), or ``by_size``: shown to rise at some sizes and
     to fall at others, so that nothing is told of the sizes together.
     """
-    steps: dict[str, dict[tuple[int, int], Ratio]] = {}  # between all thread counts
+    steps: dict[str, dict[tuple[int, int], FloatArray]] = {}  # between all thread counts
     wholes: dict[str, tuple[tuple[int, int], pd.DataFrame]] = {}  # from the fewest to the most
     for name in view.implementations:
         counts = sorted({int(value) for value in view.of(name)["n_threads"]})
         found = {
-            (fewer, more): view.pooled(view.cube.threads(THROUGHPUT, name, more, fewer))
+            (fewer, more): pooled_rounds(view.cube.threads(THROUGHPUT, name, more, fewer))
             for fewer, more in combinations(counts, 2)
         }
-        if known := {ends: ratio for ends, ratio in found.items() if ratio.n_pairs}:
+        if known := {ends: rounds for ends, rounds in found.items() if rounds.size}:
             ends = counts[0], counts[-1]
             steps[name] = known
             wholes[name] = ends, view.cube.threads(THROUGHPUT, name, *ends[::-1])
@@ -229,8 +230,8 @@ def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
     single = [(name, logs.iloc[[row]]) for name, logs in wholes.items() for row in range(len(logs))]
     found: set[str] = set()
     for parts in (halves, single):
-        ratios = [view.pooled(part) for _, part in parts]
-        signs = settled_signs(ratios, view.settings.confidence)
+        rows = [pooled_rounds(part) for _, part in parts]
+        signs = settled_signs(rows, view.settings.confidence)
         seen = {(name, sign) for (name, _), sign in zip(parts, signs, strict=True)}
         found.update(name for name in wholes if {(name, 1), (name, -1)} <= seen)
     return found
