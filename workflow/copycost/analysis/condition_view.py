@@ -17,11 +17,10 @@ from copycost.analysis.stats.ratios import Ratio
 from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 
 
-@dataclass(frozen=True)
-class View:
-    """The rows of one condition and what was meant to be measured under it."""
+@dataclass(frozen=True, kw_only=True)
+class View(Studied):
+    """What was meant to be measured under one condition, and the rows of it."""
 
-    studied: Studied
     rows: pd.DataFrame
     """Of the cells table, whatever their status."""
     summary: pd.DataFrame
@@ -34,31 +33,6 @@ class View:
     """The same testbed, receiver and placement with one message sent again and again; None where
     this is it, or where it was not measured.
     """
-
-    @property
-    def name(self) -> str:
-        """Return the slug of the condition."""
-        return self.studied.name
-
-    @property
-    def sender_only(self) -> bool:
-        """Tell whether a byte's cost is the sender's alone."""
-        return self.studied.sender_only
-
-    @property
-    def implementations(self) -> tuple[str, ...]:
-        """Return the implementations, in the order of the config."""
-        return self.studied.implementations
-
-    @property
-    def msg_bytes(self) -> tuple[int, ...]:
-        """Return the sizes of the config [bytes], ascending."""
-        return self.studied.msg_bytes
-
-    @property
-    def n_threads(self) -> tuple[int, ...]:
-        """Return the thread counts of the config, ascending."""
-        return self.studied.n_threads
 
     def per_byte(self, quantity: str) -> str:
         """Return the column with a quantity per byte: of both sides, or of the only one."""

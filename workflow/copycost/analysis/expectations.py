@@ -81,7 +81,7 @@ def _tells(view: View, metric: str) -> bool:
     Where nobody receives and no link has to carry what is sent, the sender has nobody to wait for:
     all its threads are busy all the time, and the cost of a byte says no more than the throughput.
     """
-    busy = view.sender_only and not is_wire(view.studied.condition.testbed)
+    busy = view.sender_only and not is_wire(view.condition.testbed)
     return view.counted(metric) and not (metric == view.cost_column and busy)
 
 
@@ -101,7 +101,7 @@ def along_sizes(view: View, metric: str) -> Checks:
     Of messages that are sent again and again, those that the L2 cache holds together with their
     copy: larger ones come from further away, byte by byte.
     """
-    hot = view.studied.condition.working_set == HOT
+    hot = view.condition.working_set == HOT
     within = view.caches.get("l2_bytes")
     if not _tells(view, metric) or (hot and not within):
         return
@@ -165,7 +165,7 @@ def cold_gains(view: View) -> Checks:
 
 def cold_beside_hot(view: View) -> Checks:
     """Yield each implementation's throughput cold over hot."""
-    if view.hot is None or view.studied.condition.working_set != COLD:
+    if view.hot is None or view.condition.working_set != COLD:
         return
     for name in view.implementations:
         if view.has(name) and view.hot.has(name):

@@ -1,7 +1,7 @@
 """Question 6: what was unexpected. Every expectation tested."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -33,7 +33,10 @@ def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
         for expectation in EXPECTATIONS
     }
     confidence = max((view.settings.confidence for view in views.values()), default=0.0)
-    judged = iter(_judge(list(checks.values()), confidence))
+    every = [check for group in checks.values() for check in group]
+    least = [error for group in checks.values() for error in [_error(group)] * len(group)]
+    ratios = family_ratios([check.logs for check in every], confidence, least)
+    judged = zip(every, ratios, strict=True)
     cases = {key: [next(judged) for _ in found] for key, found in checks.items()}
     return [
         _test(view, one, cases[name, one.id])
@@ -43,20 +46,12 @@ def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
     ]
 
 
-def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Judged]:
-    """Return all comparisons with their verdicts, in order.
+def _error(group: Sequence[Check]) -> float:
+    """Return the median of the standard errors of an expectation's comparisons.
 
     A few rounds may agree by chance, above all where one side has two modes, and Student's t would
     then be sure of anything. So none is taken to be surer than half of its expectation's are.
     """
-    every = [(check, least) for group in groups for least in [_error(group)] for check in group]
-    rows, least = [check.logs for check, _ in every], [error for _, error in every]
-    ratios = family_ratios(rows, confidence, least)
-    return zip([check for check, _ in every], ratios, strict=True)
-
-
-def _error(group: Sequence[Check]) -> float:
-    """Return the median of the standard errors of an expectation's comparisons."""
     known = [check.logs[np.isfinite(check.logs)] for check in group]
     errors = [standard_error(logs) for logs in known if logs.size > 1]
     return float(np.median(errors)) if errors else 0.0
