@@ -13,7 +13,7 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
 from copycost.analysis.ratio_facts import complete_block, pooled_ratio, together
 from copycost.analysis.stats.estimates import Mean, mean_estimate
-from copycost.analysis.stats.ratios import Ratio
+from copycost.analysis.stats.ratios import Ratio, family_ratios
 from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 
 
@@ -104,14 +104,11 @@ class View(Studied):
         """Return the rows of the ratios table whose throughputs were compared."""
         return self.ratios[(self.ratios["metric"] == THROUGHPUT) & (self.ratios["n_pairs"] > 0)]
 
-    def verdicts(self, implementation: str, baseline: str) -> list[Facts]:
-        """Return the rows of the ratios table for one pair's throughput."""
-        return self._verdicts.get((implementation, baseline), [])
-
-    @cached_property
-    def _verdicts(self) -> dict[tuple[str, str], list[Facts]]:
-        groups = self.throughput_ratios.groupby(["implementation", "baseline"])
-        return {(str(one), str(other)): records(rows) for (one, other), rows in groups}
+    def cell_ratios(self, implementation: str, baseline: str) -> dict[tuple[int, int], Ratio]:
+        """Return one throughput over another, by size and thread count, judged together."""
+        logs = self.cube.pair(THROUGHPUT, implementation, baseline)
+        ratios = family_ratios(logs.to_numpy(np.float64), self.settings.confidence)
+        return dict(zip(logs.index, ratios, strict=True))
 
     def pooled(self, logs: pd.DataFrame) -> Ratio:
         """Return one ratio over many cells."""
@@ -139,8 +136,3 @@ class View(Studied):
         """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
         wide = self.measured.pivot(index=POINT, columns="rep", values=column)
         return wide.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def records(table: pd.DataFrame) -> list[Facts]:
-    """Return the rows of a table as mappings."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]

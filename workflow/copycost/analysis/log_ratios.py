@@ -95,8 +95,8 @@ class LogCube:
             logs = np.where(self._references.to_numpy() == here, own - beside, np.nan)
             table = self._table(np.where(pd.isna(here), own, logs))
             if len(references):
-                index = references.rename(AXES[0]).to_frame().set_index(AXES[0], append=True).index
-                index = index.reorder_levels(AXES[:3])
+                at = references.reset_index()[["reference", *cell]]
+                index = pd.MultiIndex.from_frame(at, names=AXES[:3])
                 table = pd.DataFrame(0.0, index, table.columns).combine_first(table)
             self._tables[f"relative {metric}"] = table
         return self._tables[f"relative {metric}"]

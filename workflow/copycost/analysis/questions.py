@@ -3,7 +3,6 @@
 The sixth, what was unexpected, is of all conditions together: `copycost.analysis.unexpected`.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -11,7 +10,7 @@ from itertools import combinations, product
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import find_crossovers, sign_of
+from copycost.analysis.crossovers import find_crossovers
 from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
@@ -100,11 +99,9 @@ def _zero_copy(view: View) -> Iterator[Finding]:
     cells that were picked by their throughput, so that no interval would hold.
     """
     rivals = [name for name in (BASELINE, ONE) if view.has(name)] if view.has(ZERO) else []
-    signs: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for rival in rivals:
-        for row in view.verdicts(ZERO, rival):
-            signs[row["msg_bytes"], row["n_threads"]].append(sign_of(row))
-    worst = [min(found) for found in signs.values() if len(found) == len(rivals)]
+    ratios = [view.cell_ratios(ZERO, rival) for rival in rivals]
+    cells = set.intersection(*map(set, ratios)) if ratios else set()
+    worst = [min(one[cell].sign for one in ratios) for cell in cells]
     if not worst:
         return
     n_won, n_lost = sum(sign > 0 for sign in worst), sum(sign < 0 for sign in worst)
@@ -116,10 +113,11 @@ def _zero_copy(view: View) -> Iterator[Finding]:
     about = Finding(question="zero_copy", condition=view.name, verdict=verdict, subject=ZERO,
                     reference=rivals[0])  # fmt: skip
     reasons = [replace(about, quantity="copied_share", **weigh(view, "all_copied"))]
-    cells: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for row in view.verdicts(ZERO, rivals[0]):
-        cells[row["verdict"]].append((row["msg_bytes"], row["n_threads"]))
-    differing = cells["slower"] or cells["faster"]
+    slower, faster = (
+        [cell for cell, one in ratios[0].items() if one.sign == sign and one.n_pairs > 1]
+        for sign in (-1, 1)
+    )
+    differing = slower or faster
     if differing and (explained := explain_pair(view, ZERO, rivals[0], differing)):
         reasons += [
             replace(about, quantity=quantity, verdict=explained.relation, n_cells=len(differing),
