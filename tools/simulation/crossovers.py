@@ -62,11 +62,7 @@ def simulate(
         if found.outcome is Outcome.UNDECIDED:
             continue
         n_claimed += 1
-        n_wrong += any(
-            stretch.sign not in (0, signs[size])
-            for stretch in found.stretches
-            for size in stretch.sizes
-        )
+        n_wrong += any(sign not in (0, signs[size]) for size, sign in found.signs.items())
         for change in found.changes:
             n_named += 1
             before, after = signs[change.below_bytes], signs[change.above_bytes]

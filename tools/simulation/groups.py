@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 
-from copycost.analysis.stats.ratios import Ratio, paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.stats.trend_tests import Course, Path, paths, settled_signs
 from tools.simulation.noise import NOISES
@@ -109,15 +108,14 @@ def _halves(values: FloatArray) -> list[FloatArray]:
 
 def _settled(rows: list[list[FloatArray]]) -> list[list[int]]:
     """Return the signs of each implementation's ratios, all of which are tested together."""
-    ratios = [paired_ratio(row, CONFIDENCE) for one in rows for row in one]
-    signs = iter(settled_signs(ratios, CONFIDENCE))
+    signs = iter(settled_signs([row for one in rows for row in one], CONFIDENCE))
     return [[next(signs) for _ in one] for one in rows]
 
 
-def _pairs(values: FloatArray) -> dict[tuple[int, int], Ratio]:
+def _pairs(values: FloatArray) -> dict[tuple[int, int], FloatArray]:
     means = values.mean(axis=0)
     return {
-        (THREADS[i], THREADS[j]): paired_ratio(means[j] - means[i], CONFIDENCE)
+        (THREADS[i], THREADS[j]): means[j] - means[i]
         for i, j in combinations(range(len(THREADS)), 2)
     }
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import Studied
 from copycost.analysis.metrics import THROUGHPUT, CostMetric
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.unexpected import unexpected_findings
@@ -51,9 +50,10 @@ def _view(testbed: str, working_set: str, rng: np.random.Generator, noise: str) 
     rows[THROUGHPUT] = 1e10 * np.exp(work + wait)
     for side, share in (("sender", 0.6), ("receiver", 0.4), ("both", 1.0)):
         rows[f"{side}_cpu_ns_per_byte"] = share * np.exp(-work)
-    studied = Studied(condition, is_sink, WAYS, sizes, threads)
-    settings = StatisticsSettings(seed=1)
-    return View(studied, rows, rows[:0], rows[:0], settings, _COST, {"l2_bytes": 2 << 20})
+    return View(
+        condition, is_sink, WAYS, sizes, threads, rows=rows, summary=rows[:0], ratios=rows[:0],
+        settings=StatisticsSettings(seed=1), cost=_COST, caches={"l2_bytes": 2 << 20},
+    )  # fmt: skip
 
 
 def _scatter(rng: np.random.Generator, noise: str, rows: pd.DataFrame) -> pd.Series:

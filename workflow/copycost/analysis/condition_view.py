@@ -13,15 +13,14 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
 from copycost.analysis.ratio_facts import complete_block, pooled_ratio, together
 from copycost.analysis.stats.estimates import Mean, mean_estimate
-from copycost.analysis.stats.ratios import Ratio
+from copycost.analysis.stats.ratios import Ratio, family_ratios
 from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 
 
-@dataclass(frozen=True)
-class View:
-    """The rows of one condition and what was meant to be measured under it."""
+@dataclass(frozen=True, kw_only=True)
+class View(Studied):
+    """What was meant to be measured under one condition, and the rows of it."""
 
-    studied: Studied
     rows: pd.DataFrame
     """Of the cells table, whatever their status."""
     summary: pd.DataFrame
@@ -34,31 +33,6 @@ class View:
     """The same testbed, receiver and placement with one message sent again and again; None where
     this is it, or where it was not measured.
     """
-
-    @property
-    def name(self) -> str:
-        """Return the slug of the condition."""
-        return self.studied.name
-
-    @property
-    def sender_only(self) -> bool:
-        """Tell whether a byte's cost is the sender's alone."""
-        return self.studied.sender_only
-
-    @property
-    def implementations(self) -> tuple[str, ...]:
-        """Return the implementations, in the order of the config."""
-        return self.studied.implementations
-
-    @property
-    def msg_bytes(self) -> tuple[int, ...]:
-        """Return the sizes of the config [bytes], ascending."""
-        return self.studied.msg_bytes
-
-    @property
-    def n_threads(self) -> tuple[int, ...]:
-        """Return the thread counts of the config, ascending."""
-        return self.studied.n_threads
 
     def per_byte(self, quantity: str) -> str:
         """Return the column with a quantity per byte: of both sides, or of the only one."""
@@ -130,14 +104,11 @@ class View:
         """Return the rows of the ratios table whose throughputs were compared."""
         return self.ratios[(self.ratios["metric"] == THROUGHPUT) & (self.ratios["n_pairs"] > 0)]
 
-    def verdicts(self, implementation: str, baseline: str) -> list[Facts]:
-        """Return the rows of the ratios table for one pair's throughput."""
-        return self._verdicts.get((implementation, baseline), [])
-
-    @cached_property
-    def _verdicts(self) -> dict[tuple[str, str], list[Facts]]:
-        groups = self.throughput_ratios.groupby(["implementation", "baseline"])
-        return {(str(one), str(other)): records(rows) for (one, other), rows in groups}
+    def cell_ratios(self, implementation: str, baseline: str) -> dict[tuple[int, int], Ratio]:
+        """Return one throughput over another, by size and thread count, judged together."""
+        logs = self.cube.pair(THROUGHPUT, implementation, baseline)
+        ratios = family_ratios(logs.to_numpy(np.float64), self.settings.confidence)
+        return dict(zip(logs.index, ratios, strict=True))
 
     def pooled(self, logs: pd.DataFrame) -> Ratio:
         """Return one ratio over many cells."""
@@ -165,8 +136,3 @@ class View:
         """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
         wide = self.measured.pivot(index=POINT, columns="rep", values=column)
         return wide.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def records(table: pd.DataFrame) -> list[Facts]:
-    """Return the rows of a table as mappings."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]

@@ -40,7 +40,7 @@ def with_condition(table: pd.DataFrame) -> pd.DataFrame:
     return full.assign(condition=slugs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Studied:
     """A condition and the grid that was meant to be measured under it."""
 

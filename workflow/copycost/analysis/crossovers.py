@@ -14,7 +14,6 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import estimate_of, extremes, over_cells
 from copycost.analysis.stats.crossover import Crossover, Outcome, find_crossover
-from copycost.analysis.stats.ratios import Ratio, family_ratios
 from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.stats.trend_tests import reversals
 
@@ -28,8 +27,8 @@ def condition_crossovers(view: View) -> Facts:
             "implementation": name,
             "baseline": BASELINE,
             "by_threads": [
-                {"n_threads": n} | _along_sizes(crossover_of(view, name, BASELINE, n))
-                for n in view.n_threads
+                {"n_threads": n} | _along_sizes(found)
+                for n, found in crossovers_of(view, name).items()
             ],
         }
         for name in (ONE, ZERO)
@@ -47,12 +46,11 @@ def find_crossovers(view: View) -> Iterator[Finding]:
     """
     small = weigh(view, "message_cost_dominates")
     for name in view.implementations:
-        compared = view.verdicts(name, BASELINE)
-        if not compared:
-            continue
         logs = view.cube.pair(THROUGHPUT, name, BASELINE)
-        found = {n: crossover_of(view, name, BASELINE, n) for n in view.n_threads}
-        signs = [sign_of(row) for row in compared]
+        if name == BASELINE or logs.empty:
+            continue
+        found = crossovers_of(view, name)
+        signs = [sign for one in found.values() for sign in one.signs.values()]
         open_sizes = _open_sizes(view, found)
         about = Finding(
             question="crossover",
@@ -60,7 +58,7 @@ def find_crossovers(view: View) -> Iterator[Finding]:
             subject=name,
             reference=BASELINE,
             verdict=_overall(view, logs, found, open_sizes),
-            n_cells=len(compared),
+            n_cells=len(signs),
             n_better=signs.count(1),
             n_worse=signs.count(-1),
             correction="Holm, over sizes and thread counts",
@@ -68,7 +66,7 @@ def find_crossovers(view: View) -> Iterator[Finding]:
         reasons = [*extremes(about, logs, "cells", view.settings.confidence)]
         cost = view.cost_column
         if view.counted(cost) and (found_cost := view.together(cost, name, BASELINE)):
-            told = over_cells(found_cost, "more", "less") | {"n_cells": len(compared)}
+            told = over_cells(found_cost, "more", "less") | {"n_cells": len(signs)}
             reasons.append(replace(about, quantity=cost, correction="none", **told))
         if name == ONE and small["estimate"] is not None:
             reasons.append(
@@ -94,33 +92,24 @@ def find_crossovers(view: View) -> Iterator[Finding]:
         yield replace(about, reasons=tuple(reasons), **whole)
 
 
-def crossover_of(view: View, implementation: str, baseline: str, n_threads: int) -> Crossover:
-    """Return what one pair's throughput does along the sizes at a thread count."""
-    logs = view.cube.pair(THROUGHPUT, implementation, baseline)
-    return find_crossover(
-        by_size(logs, view.settings.confidence, n_threads),
-        view.sizes_at(n_threads, implementation, baseline),
-    )
-
-
-def by_size(logs: pd.DataFrame, confidence: float, n_threads: int) -> dict[int, Ratio]:
-    """Return the ratio at each size [bytes] with a thread count, judged among all cells."""
-    ratios = zip(logs.index, family_ratios(logs.to_numpy(np.float64), confidence), strict=True)
-    return {size: found for (size, n), found in ratios if n == n_threads}
-
-
-def _signs(found: Crossover) -> dict[int, int]:
-    """Return what each size that was compared shows: 1 better, -1 worse, 0 neither."""
-    return {size: stretch.sign for stretch in found.stretches for size in stretch.sizes}
+def crossovers_of(view: View, implementation: str) -> dict[int, Crossover]:
+    """Return what throughput over two copies does along the sizes, by thread count."""
+    ratios = view.cell_ratios(implementation, BASELINE)
+    return {
+        n: find_crossover(
+            {size: one for (size, n_threads), one in ratios.items() if n_threads == n},
+            view.sizes_at(n, implementation, BASELINE),
+        )
+        for n in view.n_threads
+    }
 
 
 def _along_sizes(found: Crossover) -> Facts:
-    signs = _signs(found)
     return {
         "outcome": found.outcome.value,
         "observed_once": found.observed_once,
         "sizes": {
-            name: [size for size, one in signs.items() if one == sign]
+            name: [size for size, one in found.signs.items() if one == sign]
             for name, sign in (("better", 1), ("worse", -1), ("even", 0))
         },
         "all_sizes": sorted((*found.sizes, *found.missing)),
@@ -134,8 +123,7 @@ def _open_sizes(view: View, found: Mapping[int, Crossover]) -> list[int] | None:
     if len(outcomes) != 1 or not outcomes <= _TURNING:
         return None
     sizes = {size for one in found.values() for size in (*one.sizes, *one.missing)}
-    by_threads = [_signs(one) for one in found.values()]
-    signs = {size: {one.get(size) for one in by_threads} for size in sorted(sizes)}
+    signs = {size: {one.signs.get(size) for one in found.values()} for size in sorted(sizes)}
     if {1} not in signs.values() or {-1} not in signs.values():
         return None  # each has its end of the grid missing
     # A size that was added for some thread counts tells nothing of the others.
@@ -161,10 +149,3 @@ def _overall(
     for (size, _), rounds in zip(logs.index, logs.to_numpy(np.float64), strict=True):
         cells[int(size)].append(rounds)
     return "depends" if reversals(cells, view.settings.confidence) else "undecided"
-
-
-def sign_of(row: Facts) -> int:
-    """Return 1, -1 or 0 for better, worse, neither; with one round, by the ratio alone."""
-    if row["verdict"] == "observed once":
-        return int(np.sign(row["ratio"] - 1.0))
-    return {"faster": 1, "slower": -1}.get(str(row["verdict"]), 0)

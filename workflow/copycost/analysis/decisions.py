@@ -89,14 +89,14 @@ def stream_decisions(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Fact
     to another machine, of both machines. Whose it is there, ``cpu_of`` tells; see
     `copycost.analysis.wire.priced`.
     """
-    rows, cpu_of = priced(view.rows, view.studied.condition.testbed, peers)
+    rows, cpu_of = priced(view.rows, view.condition.testbed, peers)
     view = replace(view, rows=rows)
     cpu_ns = MACHINES if cpu_of == "machines" else view.per_byte("cpu_ns")
     unit = BITRATE / 8.0 * 1e-9
     price = Scale(cpu_ns, "cpu_ns_per_byte", unit=unit) if view.counted(cpu_ns) else None
     return decision_facts(
         Contest(
-            view.studied.name,
+            view.name,
             False,
             tuple(name for name in view.implementations if view.has(name)),
             view.msg_bytes,

@@ -5,7 +5,6 @@ Thresholds are data, not code: to argue with one, change its line and render aga
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
 import numpy as np
@@ -24,17 +23,7 @@ ZERO = "zero_copy"
 URING_ZERO = "uring_zero_copy"
 
 
-class Weight(StrEnum):
-    """What a predicate says about an explanation."""
-
-    SHOWN = "shown"
-    CONTRADICTED = "contradicted"
-    UNDECIDED = "undecided"
-    CELLS_DISAGREE = "cells_disagree"
-    NOT_MEASURED = "not_measured"
-
-
-Quantity = Ratio | float | Literal[Weight.CELLS_DISAGREE] | None
+Quantity = Ratio | float | Literal["cells_disagree"] | None
 """Shares are 0 to 1; a `Ratio` says "times as much", taken round by round and pooled over the cells
 that have every round, unless these contradict each other; None is not measured."""
 
@@ -73,7 +62,7 @@ def growth_over_threads(view: View, metric: str) -> Quantity:
     tables = {name: view.cube.threads(metric, name, many, few) for name in view.implementations}
     logs = pd.concat(tables, names=["implementation"])
     if cell_counts(logs, view.settings.confidence)["contradict"]:
-        return Weight.CELLS_DISAGREE
+        return "cells_disagree"
     return view.pooled(logs)
 
 
@@ -136,26 +125,25 @@ PREDICATES = {
 
 
 def weigh(view: View, name: str) -> Facts:
-    """Return what the predicate of that name says; see `weigh_one`."""
-    return weigh_one(PREDICATES[name], PREDICATES[name].quantity(view))
+    """Return what the predicate of that name says, as `Finding` has it: verdict and estimate.
 
-
-def weigh_one(predicate: Predicate, found: Quantity) -> Facts:
-    """Return what a predicate says of a quantity, as `Finding` has it: verdict and estimate.
-
-    One that is a ratio with an interval decides only if the interval lies on one side of 1.
+    The verdict is ``shown``, ``contradicted``, ``cells_disagree``, ``not_measured``, or
+    ``undecided``: a ratio with an interval decides only if that lies on one side of 1.
     """
-    ratio = found if isinstance(found, Ratio) and found.n_pairs else None
-    value = ratio.value if ratio else found if isinstance(found, float) else None
-    if found is Weight.CELLS_DISAGREE:
-        weight = Weight.CELLS_DISAGREE
-    elif value is None:
-        weight = Weight.NOT_MEASURED
-    elif ratio and ratio.direction is Direction.NO_DIFFERENCE:
-        weight = Weight.UNDECIDED
-    else:
-        at_least = predicate.holds == "at_least"
-        holds = value >= predicate.threshold if at_least else value <= predicate.threshold
-        weight = Weight.SHOWN if holds else Weight.CONTRADICTED
-    low, high = (ratio.low, ratio.high) if ratio else (None, None)
-    return {"verdict": weight.value, "estimate": value, "low": low, "high": high}
+    predicate = PREDICATES[name]
+    found = predicate.quantity(view)
+    if found is None or (isinstance(found, Ratio) and not found.n_pairs):
+        return {"verdict": "not_measured", "estimate": None}
+    if found == "cells_disagree":
+        return {"verdict": found, "estimate": None}
+    value, ends = (
+        (found.value, {"low": found.low, "high": found.high})
+        if isinstance(found, Ratio)
+        else (float(found), {})
+    )
+    at_least = predicate.holds == "at_least"
+    holds = value >= predicate.threshold if at_least else value <= predicate.threshold
+    verdict = "shown" if holds else "contradicted"
+    if isinstance(found, Ratio) and found.direction is Direction.NO_DIFFERENCE:
+        verdict = "undecided"
+    return {"verdict": verdict, "estimate": value, **ends}

@@ -23,7 +23,6 @@ from copycost.analysis.evidence import (
 )
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import n_cpus_of
-from copycost.analysis.stats.ratios import Ratio, paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.throughput_factors import cpus_in_use
 from copycost.config.conditions import COLD, HOT
@@ -48,7 +47,6 @@ class Check:
 
     logs: FloatArray
     """Logarithm of the ratio by round, shape (n_rounds,)."""
-    ratio: Ratio
     implementation: str
     baseline: str
     hot: str
@@ -62,7 +60,6 @@ Checks: TypeAlias = Iterator[Check]
 
 
 def _checks(
-    view: View,
     logs: pd.DataFrame,
     implementation: str,
     baseline: str = "",
@@ -74,8 +71,8 @@ def _checks(
         levels = index if isinstance(index, tuple) else (index,)
         at: dict[str, tuple[int, ...]] = {**ends}
         at |= {str(name): (int(of),) for name, of in zip(logs.index.names, levels, strict=True)}
-        ratio = paired_ratio(rounds, view.settings.confidence)
-        yield Check(rounds, ratio, implementation, baseline, hot, at["msg_bytes"], at["n_threads"])
+        if np.isfinite(rounds).any():
+            yield Check(rounds, implementation, baseline, hot, at["msg_bytes"], at["n_threads"])
 
 
 def _tells(view: View, metric: str) -> bool:
@@ -84,7 +81,7 @@ def _tells(view: View, metric: str) -> bool:
     Where nobody receives and no link has to carry what is sent, the sender has nobody to wait for:
     all its threads are busy all the time, and the cost of a byte says no more than the throughput.
     """
-    busy = view.sender_only and not is_wire(view.studied.condition.testbed)
+    busy = view.sender_only and not is_wire(view.condition.testbed)
     return view.counted(metric) and not (metric == view.cost_column and busy)
 
 
@@ -95,7 +92,7 @@ def against_baseline(
     if view.has(implementation, baseline) and _tells(view, metric):
         logs = view.cube.pair(metric, implementation, baseline)
         logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
-        yield from _checks(view, logs, implementation, baseline)
+        yield from _checks(logs, implementation, baseline)
 
 
 def along_sizes(view: View, metric: str) -> Checks:
@@ -104,7 +101,7 @@ def along_sizes(view: View, metric: str) -> Checks:
     Of messages that are sent again and again, those that the L2 cache holds together with their
     copy: larger ones come from further away, byte by byte.
     """
-    hot = view.studied.condition.working_set == HOT
+    hot = view.condition.working_set == HOT
     within = view.caches.get("l2_bytes")
     if not _tells(view, metric) or (hot and not within):
         return
@@ -112,7 +109,7 @@ def along_sizes(view: View, metric: str) -> Checks:
         for smaller, larger in pairwise(view.msg_bytes):
             if not hot or (within and 2 * larger <= within):
                 logs = view.cube.sizes(metric, name, larger, smaller)
-                yield from _checks(view, logs, name, msg_bytes=(smaller, larger))
+                yield from _checks(logs, name, msg_bytes=(smaller, larger))
 
 
 def along_threads(view: View, metric: str, *, full: bool) -> Checks:
@@ -130,7 +127,7 @@ def along_threads(view: View, metric: str, *, full: bool) -> Checks:
             logs = view.cube.threads(metric, name, more, fewer)
             shares = np.array([in_use.get((size, fewer), np.nan) for size in logs.index])
             begun = logs[shares >= _FULL if full else shares <= _IDLE]
-            yield from _checks(view, begun, name, n_threads=(fewer, more))
+            yield from _checks(begun, name, n_threads=(fewer, more))
 
 
 def zero_gains_with_size(view: View) -> Checks:
@@ -141,7 +138,7 @@ def zero_gains_with_size(view: View) -> Checks:
         sizes = logs.index.get_level_values("msg_bytes")
         ends = [logs[sizes == size].droplevel("msg_bytes") for size in (largest, smallest)]
         both = (ends[0] - ends[1]).dropna(how="all")
-        yield from _checks(view, both, ZERO, BASELINE, msg_bytes=(smallest, largest))
+        yield from _checks(both, ZERO, BASELINE, msg_bytes=(smallest, largest))
 
 
 def zero_where_not_copied(view: View, metric: str) -> Checks:
@@ -163,17 +160,17 @@ def cold_gains(view: View) -> Checks:
     if hot and view.has(BASELINE) and all(really_not_copied(one.of(ZERO)) for one in (view, hot)):
         here, there = (one.cube.pair(THROUGHPUT, ZERO, BASELINE) for one in (view, hot))
         both = here.sub(there).dropna(how="all")
-        yield from _checks(view, both, ZERO, BASELINE, hot.name)
+        yield from _checks(both, ZERO, BASELINE, hot.name)
 
 
 def cold_beside_hot(view: View) -> Checks:
     """Yield each implementation's throughput cold over hot."""
-    if view.hot is None or view.studied.condition.working_set != COLD:
+    if view.hot is None or view.condition.working_set != COLD:
         return
     for name in view.implementations:
         if view.has(name) and view.hot.has(name):
             here, hot = (one.cube.values(THROUGHPUT, name) for one in (view, view.hot))
-            yield from _checks(view, here.sub(hot).dropna(how="all"), name, hot=view.hot.name)
+            yield from _checks(here.sub(hot).dropna(how="all"), name, hot=view.hot.name)
 
 
 def batched_beside_plain(view: View) -> Checks:

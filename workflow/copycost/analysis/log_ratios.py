@@ -51,51 +51,33 @@ class LogCube:
     def __init__(self, measured: pd.DataFrame) -> None:
         """Look at the measured rows of the cells table, under one condition."""
         self._rows = measured
-        self._cubes: dict[str, FloatArray] = {}
+        self._tables: dict[str, pd.DataFrame] = {}
 
     @property
     def implementations(self) -> list[str]:
         """Those that were measured, references included, sorted."""
-        return [str(name) for name in self._labels["implementation"]]
-
-    @cached_property
-    def _labels(self) -> dict[str, pd.Index]:
-        """What stands along each axis, sorted."""
-        found = {axis: set(self._rows[axis].tolist()) for axis in AXES}
-        found["implementation"].update(self._references.dropna())
-        return {axis: pd.Index(sorted(labels), name=axis) for axis, labels in found.items()}
+        return sorted({*self._rows["implementation"], *self._references.dropna()})
 
     @cached_property
     def _references(self) -> pd.Series:
         """The implementation that each row was measured beside; nothing in tables of others."""
         return self._rows.get("reference", pd.Series(index=self._rows.index, dtype=object))
 
-    @cached_property
-    def _positions(self) -> tuple[np.ndarray, ...]:
-        return tuple(
-            self._labels[axis].get_indexer(pd.Index(self._rows[axis].tolist())) for axis in AXES
-        )
-
-    @cached_property
-    def _cells(self) -> pd.MultiIndex:
-        return pd.MultiIndex.from_product([self._labels["msg_bytes"], self._labels["n_threads"]])
-
-    def _cube(self, metric: str) -> FloatArray:
-        """Return the logarithms, shape (implementations, sizes, thread counts, reps)."""
-        if metric not in self._cubes:
-            self._cubes[metric] = self._placed(self._logs(metric))
-        return self._cubes[metric]
-
     def _logs(self, metric: str) -> FloatArray:
         return logarithms(self._rows[metric].to_numpy(dtype=np.float64, na_value=np.nan))
 
-    def _placed(self, values: FloatArray) -> FloatArray:
-        cube = np.full([len(self._labels[axis]) for axis in AXES], np.nan)
-        cube[self._positions] = values
-        return cube
+    def _table(self, logs: FloatArray) -> pd.DataFrame:
+        """Return values of the rows: index (implementation, msg_bytes, n_threads), column rep."""
+        places = pd.MultiIndex.from_arrays([self._rows[axis].tolist() for axis in AXES], names=AXES)
+        return pd.Series(logs, places).unstack()
 
-    def _relative_cube(self, metric: str) -> FloatArray:
-        """Return the logarithms less the reference's, shaped like `_cube`.
+    def _own(self, metric: str) -> pd.DataFrame:
+        if metric not in self._tables:
+            self._tables[metric] = self._table(self._logs(metric))
+        return self._tables[metric]
+
+    def _relative(self, metric: str) -> pd.DataFrame:
+        """Return the logarithms less the reference's, shaped like `_own`.
 
         In cells that have a reference, it is itself 0 in every repetition: its own repetitions are
         the control, and enter no comparison. A cell has one reference; repetitions with another
@@ -103,26 +85,33 @@ class LogCube:
         logarithms themselves.
         """
         if f"reference_{metric}" not in self._rows:
-            return self._cube(metric)
-        if f"relative {metric}" not in self._cubes:
-            logs, beside = self._logs(metric), self._logs(f"reference_{metric}")
-            mine = self._labels["implementation"].get_indexer(pd.Index(self._references.tolist()))
-            mine[np.isnan(beside)] = -1
-            _, sizes, threads, _ = self._positions
-            reference = np.full([len(self._labels[axis]) for axis in AXES[1:3]], -1)
-            np.maximum.at(reference, (sizes, threads), mine)
-            here = reference[sizes, threads]
-            logs = np.where(here < 0, logs, np.where(mine == here, logs - beside, np.nan))
-            cube = self._placed(logs)
-            paired = np.nonzero(reference >= 0)
-            cube[(reference[paired], *paired)] = 0.0
-            self._cubes[f"relative {metric}"] = cube
-        return self._cubes[f"relative {metric}"]
+            return self._own(metric)
+        if f"relative {metric}" not in self._tables:
+            cell, beside = [*AXES[1:3]], self._logs(f"reference_{metric}")
+            paired = self._rows[np.isfinite(beside) & self._references.notna()]
+            references = paired.groupby(cell)["reference"].max()
+            here = references.reindex(pd.MultiIndex.from_frame(self._rows[cell])).to_numpy()
+            own = self._logs(metric)
+            logs = np.where(self._references.to_numpy() == here, own - beside, np.nan)
+            table = self._table(np.where(pd.isna(here), own, logs))
+            if len(references):
+                at = references.reset_index()[["reference", *cell]]
+                index = pd.MultiIndex.from_frame(at, names=AXES[:3])
+                table = pd.DataFrame(0.0, index, table.columns).combine_first(table)
+            self._tables[f"relative {metric}"] = table
+        return self._tables[f"relative {metric}"]
+
+    @cached_property
+    def _every_window(self) -> "LogCube":
+        """The same with what a reference came to beside others as repetitions of its own."""
+        if self._references.isna().all():
+            return self
+        return LogCube(with_windows_beside(self._rows, AXES[:3]).drop(columns="reference"))
 
     def pair(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return one implementation over another: index (msg_bytes, n_threads)."""
-        cube = self._relative_cube(metric)
-        return self._table(self._of(implementation, cube) - self._of(baseline, cube), self._cells)
+        one, other = (self.relative(metric, name) for name in (implementation, baseline))
+        return (one - other).dropna(how="all")
 
     def levels(
         self, metric: str, implementation: str, baseline: str
@@ -132,12 +121,9 @@ class LogCube:
         That is the first one's own, and what the second came to beside it; where the first is the
         reference, also what it came to beside the second.
         """
-        logs = self.pair(metric, implementation, baseline)
-        cube = self._cube(metric)
-        own, other = (
-            self._table(self._of(name, cube), self._cells) for name in (implementation, baseline)
-        )
-        above = own.reindex_like(logs).fillna(other.reindex_like(logs) + logs)
+        logs, every = self.pair(metric, implementation, baseline), self._own(metric)
+        own, other = (_of(name, every).reindex_like(logs) for name in (implementation, baseline))
+        above = own.fillna(other + logs)
         return above, above - logs
 
     def values(self, metric: str, implementation: str) -> pd.DataFrame:
@@ -145,50 +131,28 @@ class LogCube:
 
         Of a reference, those of all its windows, also beside other implementations.
         """
-        every = self._every_window
-        return every._table(every._of(implementation, every._cube(metric)), every._cells)
+        return _of(implementation, self._every_window._own(metric))
 
     def relative(self, metric: str, implementation: str) -> pd.DataFrame:
         """Return what differs between implementations as `pair` does: index as of `values`."""
-        return self._table(self._of(implementation, self._relative_cube(metric)), self._cells)
-
-    def _of(self, implementation: str, cube: FloatArray) -> FloatArray:
-        """Return one implementation's part of a cube, shape (cells, reps)."""
-        names = self._labels["implementation"]
-        known = implementation in names
-        part = cube[names.get_loc(implementation)] if known else np.full(cube.shape[1:], np.nan)
-        return part.reshape(len(self._cells), cube.shape[-1])
+        return _of(implementation, self._relative(metric))
 
     def threads(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return one thread count over another, of one implementation: index msg_bytes."""
-        return self._along("n_threads", "msg_bytes", metric, implementation, more, fewer)
+        return _along("n_threads", self.values(metric, implementation), more, fewer)
 
     def sizes(self, metric: str, implementation: str, larger: int, smaller: int) -> pd.DataFrame:
         """Return one size over another, of one implementation: index n_threads."""
-        return self._along("msg_bytes", "n_threads", metric, implementation, larger, smaller)
+        return _along("msg_bytes", self.values(metric, implementation), larger, smaller)
 
-    @cached_property
-    def _every_window(self) -> "LogCube":
-        """The same with what a reference came to beside others as repetitions of its own."""
-        if self._references.isna().all():
-            return self
-        return LogCube(with_windows_beside(self._rows, AXES[:3]).drop(columns="reference"))
 
-    def _along(
-        self, axis: str, other: str, metric: str, implementation: str, upper: int, lower: int
-    ) -> pd.DataFrame:
-        if self._every_window is not self:
-            return self._every_window._along(axis, other, metric, implementation, upper, lower)
-        index, along = self._labels[other], self._labels[axis]
-        names = self._labels["implementation"]
-        if implementation not in names or upper not in along or lower not in along:
-            return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
-        square = self._cube(metric)[names.get_loc(implementation)]
-        if axis == "n_threads":
-            square = square.swapaxes(0, 1)
-        return self._table(square[along.get_loc(upper)] - square[along.get_loc(lower)], index)
+def _of(implementation: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the part of one implementation that has any values."""
+    here = table.index.get_level_values("implementation") == implementation
+    return table[here].droplevel("implementation").dropna(how="all")
 
-    def _table(self, differences: FloatArray, index: pd.Index) -> pd.DataFrame:
-        table = pd.DataFrame(differences, index=index, columns=self._labels["rep"])
-        known = np.flatnonzero(~np.isnan(differences).all(axis=1))
-        return table if len(known) == len(table) else table.iloc[known]
+
+def _along(axis: str, logs: pd.DataFrame, upper: int, lower: int) -> pd.DataFrame:
+    places = logs.index.get_level_values(axis)
+    above, below = (logs[places == place].droplevel(axis) for place in (upper, lower))
+    return (above - below).dropna(how="all")

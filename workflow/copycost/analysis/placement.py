@@ -23,7 +23,7 @@ def n_cpus_of(view: View) -> int | None:
     As where it varied, where they were not pinned, or in guests, whose virtual CPUs run on any of
     the machine's.
     """
-    if view.studied.condition.placement == FREE or view.studied.guests:
+    if view.condition.placement == FREE or view.guests:
         return None
     sides = ["sender_cpus", "receiver_cpus"][: 1 if view.sender_only else 2]
     pinned = view.measured[sides].drop_duplicates()
@@ -31,7 +31,7 @@ def n_cpus_of(view: View) -> int | None:
         return None
     cpus = [re.findall(r"\d+", str(text)) for text in pinned.iloc[0]]
     # two kernels number CPUs of their own
-    kernels = kernels_on(view.studied.condition.testbed)
+    kernels = kernels_on(view.condition.testbed)
     every = {(side % kernels, int(cpu)) for side, of in enumerate(cpus) for cpu in of}
     return len(every) if all(cpus) else None
 

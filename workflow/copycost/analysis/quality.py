@@ -11,22 +11,15 @@ from copycost.analysis.conditions import POINT
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.quality_table import (
-    DISTURBANCES,
-    GATES,
-    disturbances,
-    disturbed,
-    has_warning,
-    quality_table,
-)
+from copycost.analysis.quality_table import GATES, disturbances, disturbed, quality_table
 from copycost.analysis.stats.modes import FEWEST
 from copycost.analysis.tables import compare
 
 _PAIR = ["implementation", "baseline", "msg_bytes", "n_threads"]
 
 
-def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return, per check, which measured repetitions of a quality table it flags.
+def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> pd.Series:
+    """Return which measured repetitions the checks of a quality table flag.
 
     A disturbance, halves that differ, retransmits and multiplexing are of a repetition. Spread and
     drift are of a cell; of one that breaks their bound, the repetition furthest from the cell's
@@ -41,14 +34,12 @@ def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> dict[s
         "retransmits": measured["tcp_retransmits"] * 1e9 / received,
         "multiplexed": running.min(axis=1),
     }
-    found = {name: gates[name].broken(values) for name, values in of_repetition.items()}
-    found |= {code: has_warning(measured, code) for code in DISTURBANCES}
-    furthest = _furthest(measured)
-    table = quality.set_index(POINT)
-    cells = pd.MultiIndex.from_frame(measured[POINT])
-    for name in ("spread", "drift"):
-        found[name] = furthest & table[f"flag_{name}"].reindex(cells).to_numpy(dtype=bool)
-    return {gate.id: found[gate.id] for gate in GATES if gate.id in found}
+    flagged = disturbed(measured)
+    for name, values in of_repetition.items():
+        flagged |= gates[name].broken(values)
+    of_cells = quality.set_index(POINT)[["flag_spread", "flag_drift"]].any(axis=1)
+    here = of_cells.reindex(pd.MultiIndex.from_frame(measured[POINT])).to_numpy(dtype=bool)
+    return flagged | (_furthest(measured) & here)
 
 
 def _furthest(measured: pd.DataFrame) -> pd.Series:
@@ -89,7 +80,6 @@ def quality_facts(view: View) -> Facts:
     measured = view.measured
     table = quality_table(measured)
     flags = table[[f"flag_{gate.id}" for gate in GATES]]
-    flagged = pd.DataFrame(flagged_repetitions(measured, table)).any(axis=1)
     medians = view.medians(THROUGHPUT)
     return {
         "n_cells": len(table),
@@ -103,5 +93,5 @@ def quality_facts(view: View) -> Facts:
         # cells whose throughputs fall into two clusters, and whether any has enough repetitions
         "modes": medians.loc[medians["n_lower"] > 0, POINT].to_dict("records"),
         "modes_told": bool((table["n"] >= FEWEST).any()),
-        "without_flagged": without_facts(view, flagged),
+        "without_flagged": without_facts(view, flagged_repetitions(measured, table)),
     }

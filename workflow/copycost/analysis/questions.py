@@ -3,7 +3,6 @@
 The sixth, what was unexpected, is of all conditions together: `copycost.analysis.unexpected`.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -11,7 +10,7 @@ from itertools import combinations, product
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import find_crossovers, sign_of
+from copycost.analysis.crossovers import find_crossovers
 from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
@@ -22,8 +21,9 @@ from copycost.analysis.ratio_facts import (
     halves_of,
     judged_together,
     over_cells,
+    pooled_rounds,
 )
-from copycost.analysis.stats.ratios import Ratio
+from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.stats.trend_tests import paths, settled_signs
 from copycost.analysis.throughput_factors import explain_pair, explain_threads
 from copycost.config.strategy_capabilities import split_implementation
@@ -99,11 +99,9 @@ def _zero_copy(view: View) -> Iterator[Finding]:
     cells that were picked by their throughput, so that no interval would hold.
     """
     rivals = [name for name in (BASELINE, ONE) if view.has(name)] if view.has(ZERO) else []
-    signs: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for rival in rivals:
-        for row in view.verdicts(ZERO, rival):
-            signs[row["msg_bytes"], row["n_threads"]].append(sign_of(row))
-    worst = [min(found) for found in signs.values() if len(found) == len(rivals)]
+    ratios = [view.cell_ratios(ZERO, rival) for rival in rivals]
+    cells = set.intersection(*map(set, ratios)) if ratios else set()
+    worst = [min(one[cell].sign for one in ratios) for cell in cells]
     if not worst:
         return
     n_won, n_lost = sum(sign > 0 for sign in worst), sum(sign < 0 for sign in worst)
@@ -115,10 +113,11 @@ def _zero_copy(view: View) -> Iterator[Finding]:
     about = Finding(question="zero_copy", condition=view.name, verdict=verdict, subject=ZERO,
                     reference=rivals[0])  # fmt: skip
     reasons = [replace(about, quantity="copied_share", **weigh(view, "all_copied"))]
-    cells: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for row in view.verdicts(ZERO, rivals[0]):
-        cells[row["verdict"]].append((row["msg_bytes"], row["n_threads"]))
-    differing = cells["slower"] or cells["faster"]
+    slower, faster = (
+        [cell for cell, one in ratios[0].items() if one.sign == sign and one.n_pairs > 1]
+        for sign in (-1, 1)
+    )
+    differing = slower or faster
     if differing and (explained := explain_pair(view, ZERO, rivals[0], differing)):
         reasons += [
             replace(about, quantity=quantity, verdict=explained.relation, n_cells=len(differing),
@@ -165,15 +164,15 @@ def _threads(view: View) -> Iterator[Finding]:
     `copycost.analysis.stats.trend_tests.Course`), or ``by_size``: shown to rise at some sizes and
     to fall at others, so that nothing is told of the sizes together.
     """
-    steps: dict[str, dict[tuple[int, int], Ratio]] = {}  # between all thread counts
+    steps: dict[str, dict[tuple[int, int], FloatArray]] = {}  # between all thread counts
     wholes: dict[str, tuple[tuple[int, int], pd.DataFrame]] = {}  # from the fewest to the most
     for name in view.implementations:
         counts = sorted({int(value) for value in view.of(name)["n_threads"]})
         found = {
-            (fewer, more): view.pooled(view.cube.threads(THROUGHPUT, name, more, fewer))
+            (fewer, more): pooled_rounds(view.cube.threads(THROUGHPUT, name, more, fewer))
             for fewer, more in combinations(counts, 2)
         }
-        if known := {ends: ratio for ends, ratio in found.items() if ratio.n_pairs}:
+        if known := {ends: rounds for ends, rounds in found.items() if rounds.size}:
             ends = counts[0], counts[-1]
             steps[name] = known
             wholes[name] = ends, view.cube.threads(THROUGHPUT, name, *ends[::-1])
@@ -229,8 +228,8 @@ def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
     single = [(name, logs.iloc[[row]]) for name, logs in wholes.items() for row in range(len(logs))]
     found: set[str] = set()
     for parts in (halves, single):
-        ratios = [view.pooled(part) for _, part in parts]
-        signs = settled_signs(ratios, view.settings.confidence)
+        rows = [pooled_rounds(part) for _, part in parts]
+        signs = settled_signs(rows, view.settings.confidence)
         seen = {(name, sign) for (name, _), sign in zip(parts, signs, strict=True)}
         found.update(name for name in wholes if {(name, 1), (name, -1)} <= seen)
     return found

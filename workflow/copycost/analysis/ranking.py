@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from copycost.analysis.condition_view import View, records
+from copycost.analysis.condition_view import View
 from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.stats.estimates import median_intervals
+from copycost.analysis.stats.estimates import estimate
 from copycost.analysis.stats.ratios import holm, paired_ratio
 from copycost.analysis.stats.settings import StatisticsSettings
 
@@ -39,15 +40,10 @@ def memory_facts(
 
 def _point(point: Mapping[str, Any], settings: StatisticsSettings) -> Facts:
     """Return the median of the bytes copied; `bytes` are source and destination together."""
-    values = np.array([point["ns_per_byte"]], dtype=np.float64)
-    found = median_intervals(values, settings)
-    return {
-        "bytes": point["bytes"],
-        "ns_per_byte": float(found.median[0]),
-        "low": float(found.low[0]),
-        "high": float(found.high[0]),
-        "n": values.size,
-    }
+    found = estimate(point["ns_per_byte"], settings)
+    assert found is not None, "a measured point has repetitions"
+    ends = {"low": found["low"], "high": found["high"], "n": found["n"]}
+    return {"bytes": point["bytes"], "ns_per_byte": found["median"], **ends}
 
 
 def _levels(points: Sequence[Facts], caches: Mapping[str, int | None]) -> Facts:
@@ -103,15 +99,15 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
         "side": None if column == THROUGHPUT else side,
         "n_threads": n_threads,
         "sizes": [
-            _at_size(view, column, records(rows), memory if unit == "ns" else None)
+            _at_size(view, column, rows, memory if unit == "ns" else None)
             for _, rows in found.groupby("msg_bytes")
         ],
     }
 
 
-def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -> Facts:
+def _at_size(view: View, column: str, table: pd.DataFrame, memory: Facts | None) -> Facts:
     sign = 1 if column == THROUGHPUT else -1
-    rows.sort(key=lambda row: -sign * row["median"])
+    rows = table.sort_values("median", ascending=sign < 0, kind="stable").to_dict("records")
     names = [row["implementation"] for row in rows]
     msg_bytes, n_threads = int(rows[0]["msg_bytes"]), int(rows[0]["n_threads"])
     better = _shown_better(view, column, names, (msg_bytes, n_threads), sign)

@@ -150,8 +150,8 @@ def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
     """
     signs = [cell.sign for cell in family_ratios(logs.to_numpy(dtype=np.float64), confidence)]
     parts = list(halves_of(logs))
-    ratios = [pooled_ratio(half, confidence) for _, low, high in parts for half in (low, high)]
-    sides = settled_signs(ratios, confidence)
+    rows = [pooled_rounds(half) for _, low, high in parts for half in (low, high)]
+    sides = settled_signs(rows, confidence)
     halves = [
         {"axis": axis, "sign": high}
         for (axis, _, _), low, high in zip(parts, sides[::2], sides[1::2], strict=True)

@@ -50,7 +50,7 @@ def network_card_facts(views: Mapping[str, View], wire: Mapping[str, Any] | None
     cases = [
         (one["implementation"], view, one["copied_share"] <= NOT_COPIED_SHARE)
         for slug, view in views.items()
-        if slug not in virtual and not view.studied.guests
+        if slug not in virtual and not view.guests
         for one in copied_facts(view)
         if one["copied_share"] is not None
     ]

@@ -1,7 +1,7 @@
 """Question 6: what was unexpected. Every expectation tested."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -12,18 +12,10 @@ from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
 from copycost.analysis.finding import MEAN, Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import estimate_of
-from copycost.analysis.stats.ratios import (
-    Direction,
-    Ratio,
-    holm,
-    paired_ratio,
-    simultaneous_ratio,
-    standard_error,
-)
+from copycost.analysis.stats.ratios import Direction, Ratio, family_ratios, standard_error
 
-_Judged: TypeAlias = tuple[Check, int, Ratio]
-"""A comparison, its sign after correction for all comparisons of all conditions (of one round, by
-the value alone), and its ratio with the interval that the sign rests on."""
+_Judged: TypeAlias = tuple[Check, Ratio]
+"""A comparison, and its ratio after correction for all comparisons of all conditions."""
 
 
 def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
@@ -36,12 +28,15 @@ def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
     much all comparisons contradict it, as a mean (`MEAN`).
     """
     checks = {
-        (name, expectation.id): [one for one in expectation.checks(view) if one.ratio.n_pairs]
+        (name, expectation.id): [*expectation.checks(view)]
         for name, view in views.items()
         for expectation in EXPECTATIONS
     }
     confidence = max((view.settings.confidence for view in views.values()), default=0.0)
-    judged = iter(_judge(list(checks.values()), confidence))
+    every = [check for group in checks.values() for check in group]
+    least = [error for group in checks.values() for error in [_error(group)] * len(group)]
+    ratios = family_ratios([check.logs for check in every], confidence, least)
+    judged = zip(every, ratios, strict=True)
     cases = {key: [next(judged) for _ in found] for key, found in checks.items()}
     return [
         _test(view, one, cases[name, one.id])
@@ -51,25 +46,12 @@ def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
     ]
 
 
-def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Judged]:
-    """Yield all comparisons with their verdicts, in order.
+def _error(group: Sequence[Check]) -> float:
+    """Return the median of the standard errors of an expectation's comparisons.
 
     A few rounds may agree by chance, above all where one side has two modes, and Student's t would
     then be sure of anything. So none is taken to be surer than half of its expectation's are.
     """
-    every = [(check, least) for group in groups for least in [_error(group)] for check in group]
-    ratios = [paired_ratio(check.logs, confidence, least) for check, least in every]
-    p_values = np.array([ratio.p_value for ratio in ratios])
-    stands = holm(p_values) < 1.0 - confidence
-    ascending = np.sort(p_values[np.isfinite(p_values)])
-    left = np.maximum(ascending.size - np.searchsorted(ascending, p_values), 1)
-    for (check, least), is_shown, n in zip(every, stands, left, strict=True):
-        sign = check.ratio.sign if is_shown or check.ratio.n_pairs == 1 else 0
-        yield check, sign, simultaneous_ratio(check.logs, int(n), confidence, least)
-
-
-def _error(group: Sequence[Check]) -> float:
-    """Return the median of the standard errors of an expectation's comparisons."""
     known = [check.logs[np.isfinite(check.logs)] for check in group]
     errors = [standard_error(logs) for logs in known if logs.size > 1]
     return float(np.median(errors)) if errors else 0.0
@@ -77,7 +59,7 @@ def _error(group: Sequence[Check]) -> float:
 
 def _test(view: View, expectation: Expectation, cases: Sequence[_Judged]) -> Finding:
     bad = 1 if expectation.violated_by == "above" else -1
-    broken = [(check, ratio) for check, sign, ratio in cases if sign == bad]
+    broken = [(check, ratio) for check, ratio in cases if ratio.sign == bad]
     found = Finding(
         question="expectation",
         condition=view.name,
@@ -86,14 +68,14 @@ def _test(view: View, expectation: Expectation, cases: Sequence[_Judged]) -> Fin
         quantity=expectation.quantity,
         verdict="not violated",
         n_cells=len(cases),
-        n_better=sum(sign == -bad for _, sign, _ in cases),
+        n_better=sum(ratio.sign == -bad for _, ratio in cases),
         n_worse=len(broken),
         correction="Holm, over all expectations and conditions",
     )
     if not broken:
         return found
 
-    def certain(case: tuple[Check, Ratio]) -> tuple[float, float]:
+    def certain(case: _Judged) -> tuple[float, float]:
         end = case[1].low if bad > 0 else case[1].high
         bound = bad * math.log(end) if 0.0 < end < math.inf else -math.inf
         return bound, bad * math.log(case[1].value)
@@ -115,7 +97,7 @@ def _test(view: View, expectation: Expectation, cases: Sequence[_Judged]) -> Fin
         reference_condition=strongest.hot,
         **told,
     )
-    mean = sum(abs(math.log(check.ratio.value)) for check, _ in broken) / len(cases)
+    mean = sum(abs(math.log(one.value)) for _, one in broken) / len(cases)
     violation = replace(found, quantity=MEAN, verdict=told["verdict"], correction="none",
                         estimate=math.exp(mean))  # fmt: skip
     return replace(found, reasons=(case, violation), **told)

@@ -53,11 +53,11 @@ def virtual_facts(
     Views are by slug; `guest` is the content of results/guest.json, `round_trips` what
     `round_trips_in_guests` returns.
     """
-    inside = [view for view in views.values() if view.studied.guests]
+    inside = [view for view in views.values() if view.guests]
     if not inside:
         return None
     measured = [replace(view, rows=with_outside(view.rows)) for view in inside if view.is_measured]
-    others = [views.get(slug_without(view.studied.condition) or "") for view in measured]
+    others = [views.get(slug_without(view.condition) or "") for view in measured]
     compared = [
         found
         for view, other in zip(measured, others, strict=True)
@@ -65,8 +65,8 @@ def virtual_facts(
     ]
     known = {one["slug"] for one in compared}
     return {
-        "accelerators": sorted({name for view in measured if (name := view.studied.accelerator)}),
-        "emulated": any(view.studied.emulated for view in measured),
+        "accelerators": sorted({name for view in measured if (name := view.accelerator)}),
+        "emulated": any(view.emulated for view in measured),
         "conditions": [_condition(view) for view in measured],
         "compared": compared,
         "round_trips": [*round_trips] if measured else [],
@@ -132,8 +132,8 @@ def _condition(view: View) -> Facts:
     stalled = view.mean("stalled", "guests")
     return {
         "slug": view.name,
-        "testbed": view.studied.condition.testbed,
-        "emulated": view.studied.emulated,
+        "testbed": view.condition.testbed,
+        "emulated": view.emulated,
         "uses": list(_uses(view)),
         # the largest first; None where the hypervisors were not counted
         "parts": sorted(parts, key=lambda part: -float(part["value"])) or None,
@@ -213,7 +213,7 @@ def _compared(view: View, other: View) -> Facts | None:
     differ = mtus[0] != mtus[1] and len(mtus[0]) == len(mtus[1]) == 1
     confidence = view.settings.confidence
     return {
-        **_pair(view.studied, other.name, view.rows),
+        **_pair(view, other.name, view.rows),
         "mtu": {"here": int(mtus[0][0]), "there": int(mtus[1][0])} if differ else None,
         **{key: together(found, confidence) if len(found) else None for key, found in logs.items()},
         "cells": list(_cells(view, other, logs)),

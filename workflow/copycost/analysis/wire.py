@@ -46,7 +46,7 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
     Views are by slug; peers, what is known of the other machines (contents of
     results/peers/PEER.json), by their names.
     """
-    over = [view for view in views.values() if is_wire(view.studied.condition.testbed)]
+    over = [view for view in views.values() if is_wire(view.condition.testbed)]
     if not over:
         return None
     reached = {name: peer for name, peer in peers.items() if peer["wire"]["unavailable"] is None}
@@ -125,7 +125,7 @@ def priced(
 
 
 def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
-    testbed = view.studied.condition.testbed
+    testbed = view.condition.testbed
     peer = peer_of(testbed) or ""
     wire = peers[peer]["wire"] if peer in peers else None
     sends = "there" if "sender" in away_on(testbed) else "here"

@@ -28,14 +28,6 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Neighbouring sizes [bytes] that share a sign: 1 better, -1 worse, 0 no difference seen."""
-
-    sign: int
-    sizes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """One change of sign: `gains` where the larger sizes are the better ones.
 
@@ -56,12 +48,16 @@ class Crossover:
     """The shape; `from` and `up_to` have one change, `mixed` two or more, the others none."""
     observed_once: bool
     """Whether a size was measured in one round only, so that signs are without certainty."""
-    sizes: tuple[int, ...]
-    """Those that were compared, ascending."""
+    signs: dict[int, int]
+    """Of the sizes that were compared, ascending: 1 better, -1 worse, 0 no difference seen."""
     missing: tuple[int, ...]
     """Those of the grid that could not be compared."""
-    stretches: tuple[Stretch, ...]
     changes: tuple[Change, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return those that were compared, ascending."""
+        return tuple(self.signs)
 
 
 def find_crossover(compared: Mapping[int, Ratio], sizes: Sequence[int]) -> Crossover:
@@ -71,28 +67,21 @@ def find_crossover(compared: Mapping[int, Ratio], sizes: Sequence[int]) -> Cross
     `up_to` the first and the last that were compared, and one change of sign between them; a size
     that shows no difference takes no side, wherever it lies. Two sizes must agree before a reversal
     counts, with none of the other sign between them; nothing is said beyond the ends of the grid.
-    What is left is `undecided`, and the stretches tell what was seen.
+    What is left is `undecided`, and the signs tell what was seen.
 
     How often a bracket holds the true place, and how often a shape is wrong: docs/method.md. Per
     size of the grid [bytes], `compared` has its ratio, as `family_ratios` judges it; or lacks it.
     """
     grid = sorted(sizes)
-    ratios = {size: one for size, one in compared.items() if one.n_pairs > 0}
-    known = tuple(size for size in grid if size in ratios)
-    missing = tuple(size for size in grid if size not in known)
-    if not known:
-        return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), ())
-    once = any(ratios[size].n_pairs == 1 for size in known)
-    signs = {size: ratios[size].sign for size in known}
-    stretches = _stretches(known, signs)
-    outcome, turns = _classify(stretches)
+    ratios = {size: compared[size] for size in grid if size in compared}
+    ratios = {size: ratio for size, ratio in ratios.items() if ratio.n_pairs > 0}
+    missing = tuple(size for size in grid if size not in ratios)
+    signs = {size: ratio.sign for size, ratio in ratios.items()}
+    outcome, changes = _classify(signs)
     if missing and outcome in (Outcome.ALWAYS, Outcome.NEVER):
-        # A size of the grid that nobody compared may be the exception.
-        outcome, turns = Outcome.UNDECIDED, ()
-    changes = tuple(
-        Change(after.sign > 0, before.sizes[-1], after.sizes[0]) for before, after in turns
-    )
-    return Crossover(outcome, once, known, missing, stretches, changes)
+        outcome = Outcome.UNDECIDED  # one that nobody compared may be the exception
+    once = any(ratio.n_pairs == 1 for ratio in ratios.values())
+    return Crossover(outcome, once, signs, missing, changes)
 
 
 def crossover_of_rounds(
@@ -106,29 +95,23 @@ def crossover_of_rounds(
     return find_crossover(dict(zip(log_ratios, ratios, strict=True)), sizes)
 
 
-def _stretches(sizes: Sequence[int], signs: dict[int, int]) -> tuple[Stretch, ...]:
-    """Return sizes of one sign together, in their order."""
-    return tuple(
-        Stretch(sign, tuple(same)) for sign, same in groupby(sizes, key=lambda size: signs[size])
-    )
-
-
-def _classify(
-    stretches: tuple[Stretch, ...],
-) -> tuple[Outcome, tuple[tuple[Stretch, Stretch], ...]]:
-    """Return the outcome, and the sizes of one sign on both sides of each change."""
-    signs = {size: stretch.sign for stretch in stretches for size in stretch.sizes}
-    sides = _stretches([size for size, sign in signs.items() if sign], signs)
-    turns = tuple(pairwise(sides))
+def _classify(signs: dict[int, int]) -> tuple[Outcome, tuple[Change, ...]]:
+    """Return the outcome of what the sizes show, and its changes of sign."""
+    if not signs:
+        return Outcome.NOT_MEASURED, ()
+    decided = (size for size, sign in signs.items() if sign)
+    sides = [[*same] for _, same in groupby(decided, key=lambda size: signs[size])]
     # A reversal needs two sizes; the first side reverses nothing.
-    if not sides or any(len(side.sizes) == 1 for side in sides[1:]):
+    if not sides or any(len(side) == 1 for side in sides[1:]):
         return Outcome.UNDECIDED, ()
-    if len(turns) > 1:
-        return Outcome.MIXED, turns
-    if len(turns) == 1:
-        if stretches[0].sign == 0 or stretches[-1].sign == 0:
-            return Outcome.UNDECIDED, ()
-        return (Outcome.FROM if sides[1].sign > 0 else Outcome.UP_TO), turns
-    if len(stretches) > 1:
+    changes = tuple(
+        Change(signs[after[0]] > 0, before[-1], after[0]) for before, after in pairwise(sides)
+    )
+    if len(changes) > 1:
+        return Outcome.MIXED, changes
+    along = [*signs.values()]
+    if 0 in ((along[0], along[-1]) if changes else along):
         return Outcome.UNDECIDED, ()
-    return (Outcome.ALWAYS if sides[0].sign > 0 else Outcome.NEVER), ()
+    if changes:
+        return Outcome.FROM if changes[0].gains else Outcome.UP_TO, changes
+    return Outcome.ALWAYS if along[0] > 0 else Outcome.NEVER, ()

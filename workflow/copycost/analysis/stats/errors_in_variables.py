@@ -10,6 +10,7 @@ intercept, and standard errors of the best straight line, American Journal of Ph
 """
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
@@ -37,20 +38,14 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``y = intercept + slope x``, through `n_points`.
+    """``y = intercept + slope x``; intervals are NaN below three points, or without errors."""
 
-    Intervals are NaN with fewer than three points, or without errors.
-    """
-
-    n_points: int
     slope: float
     slope_low: float
     slope_high: float
     intercept: float
     intercept_low: float
     intercept_high: float
-    r_squared: float
-    """Share of the spread of y that the line explains."""
 
 
 def pooled_errors(x: list[FloatArray], y: list[FloatArray]) -> Errors | None:
@@ -87,7 +82,7 @@ def fit_line(x: FloatArray, y: FloatArray, errors: Errors | None, confidence: fl
     """
     if errors is None:
         slope = float(np.std(y) / np.std(x) * np.sign(np.sum((x - x.mean()) * (y - y.mean()))))
-        return _bare_line(x, y, slope, float(y.mean() - slope * x.mean()))
+        return _line(slope, float(y.mean() - slope * x.mean()))
     slope = float(np.polyfit(x, y, 1)[0])
     weight_x, weight_y = errors.x**-2.0, errors.y**-2.0
     root = np.sqrt(weight_x * weight_y)
@@ -107,7 +102,7 @@ def fit_line(x: FloatArray, y: FloatArray, errors: Errors | None, confidence: fl
             break
     intercept = float(centre_y - slope * centre_x)
     if x.size < 3:
-        return _bare_line(x, y, slope, intercept)
+        return _line(slope, intercept)
     adjusted = centre_x + beta
     middle = float(np.average(adjusted, weights=weight))
     # where the points lie off the line by more than their errors, the errors are not the whole
@@ -119,25 +114,12 @@ def fit_line(x: FloatArray, y: FloatArray, errors: Errors | None, confidence: fl
     quantile = max(  # Student's t, widened by the misfit
         t_quantile(upper, errors.freedom), t_quantile(upper, x.size - 2) * float(np.sqrt(misfit))
     )
-    half, half_intercept = quantile * np.sqrt(variance), quantile * np.sqrt(intercept_variance)
+    halves = quantile * np.sqrt([variance, intercept_variance])
+    return _line(slope, intercept, *map(float, halves))
+
+
+def _line(slope: float, intercept: float, half: float = nan, half_intercept: float = nan) -> Line:
     return Line(
-        int(x.size),
-        slope,
-        float(slope - half),
-        float(slope + half),
-        intercept,
-        float(intercept - half_intercept),
-        float(intercept + half_intercept),
-        _r_squared(x, y, slope, intercept),
-    )
-
-
-def _bare_line(x: FloatArray, y: FloatArray, slope: float, intercept: float) -> Line:
-    nan = float("nan")
-    r_squared = _r_squared(x, y, slope, intercept)
-    return Line(int(x.size), slope, nan, nan, intercept, nan, nan, r_squared)
-
-
-def _r_squared(x: FloatArray, y: FloatArray, slope: float, intercept: float) -> float:
-    spread = float(np.sum((y - y.mean()) ** 2))
-    return 1.0 - float(np.sum((y - intercept - slope * x) ** 2)) / spread if spread > 0 else 1.0
+        slope, slope - half, slope + half,
+        intercept, intercept - half_intercept, intercept + half_intercept,
+    )  # fmt: skip

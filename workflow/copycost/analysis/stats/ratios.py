@@ -133,16 +133,24 @@ def holm_levels(p_values: FloatArray, level: float) -> FloatArray:
     return levels
 
 
-def family_ratios(rows: Sequence[FloatArray] | FloatArray, confidence: float) -> list[Ratio]:
+def family_ratios(
+    rows: Sequence[FloatArray] | FloatArray,
+    confidence: float,
+    least_errors: Sequence[float] | None = None,
+) -> list[Ratio]:
     """Return `paired_ratio` of each of several comparisons that are judged together.
 
     Each has the interval that Holm's method tests it by, so that it lies off 1 where, and only
     where, the p-value of `holm` is below 1 - `confidence`. The chance that any of the directions is
     wrong is at most that. `p_value` remains that of the comparison alone.
     """
-    p_values = np.array([paired_ratio(row, confidence).p_value for row in rows])
-    levels = holm_levels(p_values, 1.0 - confidence)
-    return [paired_ratio(row, 1.0 - level) for row, level in zip(rows, levels, strict=True)]
+    least = least_errors or [0.0] * len(rows)
+    alone = [paired_ratio(row, confidence, one) for row, one in zip(rows, least, strict=True)]
+    levels = holm_levels(np.array([ratio.p_value for ratio in alone]), 1.0 - confidence)
+    return [
+        paired_ratio(row, 1.0 - level, one)
+        for row, level, one in zip(rows, levels, least, strict=True)
+    ]
 
 
 PICKED_METHOD = "Student's t of the log ratios, Bonferroni's correction for the cells picked from"

@@ -124,7 +124,7 @@ def views_of(inputs: Inputs) -> dict[str, View]:
     caches, cost = _caches(inputs), choose_cost_metric(cells)
     views = {
         studied.name: View(
-            studied=studied,
+            **vars(studied),
             rows=cells[cells["condition"] == studied.name],
             summary=summary[summary["condition"] == studied.name],
             ratios=ratios[ratios["condition"] == studied.name],
@@ -136,7 +136,7 @@ def views_of(inputs: Inputs) -> dict[str, View]:
         for studied in studied_conditions(stream_sections(inputs.config), cells)
     }
     for name, view in views.items():
-        condition = view.studied.condition
+        condition = view.condition
         # the condition that differs only in where the bytes lie
         hot = views.get(replace(condition, working_set=HOT).slug)
         if condition.working_set != HOT and hot is not None and hot.is_measured:
@@ -156,7 +156,7 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
 
     counts = view.rows["status"].value_counts()
     mtu_bytes, ring, cache = only("mtu_bytes"), ring_bytes(view), view.caches.get("llc_bytes")
-    return view.studied.facts() | {
+    return view.facts() | {
         "cost_column": view.cost_column,
         "cost_label": view.cost_label,
         "labels": {name: None for name in view.implementations} | copied_labels(view.summary),
@@ -173,5 +173,5 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         "counted_levels": counted_levels(view),
         "quality": quality_facts(view),
         # what memcpy costs an emulated guest, nobody measured
-        "ranking": ranking_facts(view, None if view.studied.emulated else memory),
+        "ranking": ranking_facts(view, None if view.emulated else memory),
     }
