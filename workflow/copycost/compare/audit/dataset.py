@@ -8,26 +8,13 @@ import pandas as pd
 
 from copycost.analysis.conditions import with_condition
 from copycost.compare.audit.mapping import FileMapping, Meaning
-from copycost.compare.audit.quantities import (
-    BYTES,
-    DATASET,
-    DURATION,
-    END,
-    IMPLEMENTATION,
-    MESSAGES,
-    REP,
-    SIZE,
-    START,
-    THREADS,
-    THROUGHPUT,
-    words_of,
-)
+from copycost.compare.audit.quantities import words_of
 from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
 from copycost.records.table import read_table
 
-KEYS = (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)
-CELL = (DATASET, IMPLEMENTATION, SIZE, THREADS)
+KEYS = ("dataset", "implementation", "msg_bytes", "n_threads", "rep")
+CELL = ("dataset", "implementation", "msg_bytes", "n_threads")
 LARGEST = 1e30
 """In SI units, beyond what anybody measures, and far from where floats overflow."""
 
@@ -71,7 +58,7 @@ class Dataset:
     @property
     def datasets(self) -> list[str]:
         """Return the names in the column `dataset`, in the file's order."""
-        return [str(name) for name in self.table[DATASET].unique()]
+        return [str(name) for name in self.table["dataset"].unique()]
 
 
 _PER_BYTE, _PER_MESSAGE = "_per_byte", "_per_message"
@@ -83,18 +70,18 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     Counts per byte and per message follow from each other with the message's size, and from
     totals with the bytes and messages of the row; those follow from throughput and duration.
     """
-    told, size = _column(table, name), table[SIZE]
-    if name == BYTES:
-        told = told.fillna(_column(table, THROUGHPUT) * _column(table, DURATION) / 8.0)
-        return told.fillna(_column(table, MESSAGES) * size)
-    if name == MESSAGES:
-        return told.fillna(quantity(table, BYTES) / size)
-    if name == THROUGHPUT:
-        duration = _column(table, DURATION)
-        return told.fillna(quantity(table, BYTES) * 8.0 / duration.where(duration > 0.0))
+    told, size = _column(table, name), table["msg_bytes"]
+    if name == "bytes":
+        told = told.fillna(_column(table, "throughput") * _column(table, "duration") / 8.0)
+        return told.fillna(_column(table, "messages") * size)
+    if name == "messages":
+        return told.fillna(quantity(table, "bytes") / size)
+    if name == "throughput":
+        duration = _column(table, "duration")
+        return told.fillna(quantity(table, "bytes") * 8.0 / duration.where(duration > 0.0))
     for ending, of, other, factor in (
-        (_PER_BYTE, BYTES, _PER_MESSAGE, 1.0 / size),
-        (_PER_MESSAGE, MESSAGES, _PER_BYTE, size),
+        (_PER_BYTE, "bytes", _PER_MESSAGE, 1.0 / size),
+        (_PER_MESSAGE, "messages", _PER_BYTE, size),
     ):
         if name.endswith(ending):
             base, parts = name.removesuffix(ending), quantity(table, of)
@@ -164,7 +151,7 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
     keys = measured[list(KEYS[1:])].copy()
-    keys.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
+    keys.insert(0, "dataset", with_condition(measured)["condition"].astype(str))
     values = {name: measured[column] for name, column in OWN_COLUMNS.items()}
     # Where nobody does, the sender's counts are all there are.
     somebody_receives = measured["testbed"].map(receives_on)
@@ -176,7 +163,7 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
         name: column * (1e-9 if own_names[name].endswith("_ns") else 1.0)
         for name, column in values.items()
     })  # fmt: skip
-    stamps = measured[["start_ns", "end_ns"]].set_axis([START, END], axis=1) * 1e-9
+    stamps = measured[["start_ns", "end_ns"]].set_axis(["start", "end"], axis=1) * 1e-9
     most = in_si.abs().max()
     for name in most.index[most > LARGEST]:
         raise DataError(f"{path}: {most[name]:g} is no {words_of(name)} that anybody measures; "

@@ -1,6 +1,6 @@
 """Analyses a foreign dataset as a run of our own: cells, summary, comparisons, facts."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,7 @@ from copycost.compare.audit.dataset import (
     per_byte,
     quantity,
 )
-from copycost.compare.audit.quantities import (
-    BYTES,
-    DATASET,
-    IMPLEMENTATION,
-    MESSAGES,
-    REP,
-    SIZE,
-    THREADS,
-    TOTALS,
-)
+from copycost.compare.audit.quantities import TOTALS
 from copycost.config.conditions import HOT, RECV
 from copycost.config.placements import APART
 from copycost.figures.markers import in_order
@@ -41,36 +32,22 @@ STATISTICS = StatisticsSettings()
 _NS_PER_S = 1e9
 
 
-@dataclass(frozen=True)
-class DatasetAnalysis:
-    """The analysis of a dataset.
-
-    `cells`, `summary`, `ratios`: the tables, as of a run of our own; each dataset of the file is a
-    testbed.
-    """
-
-    cells: pd.DataFrame
-    summary: pd.DataFrame
-    ratios: pd.DataFrame
-    facts: Facts
-
-
-def analyse_dataset(dataset: Dataset) -> DatasetAnalysis:
-    """Return tables and facts of a foreign dataset."""
+def analyse_dataset(dataset: Dataset) -> tuple[Inputs, Facts]:
+    """Return tables, as of a run of our own, and facts; each dataset of the file is a testbed."""
     cells = dataset.copycost_cells if dataset.copycost_cells is not None else _cells(dataset)
     summary, ratios = summarise(cells, STATISTICS), compare(cells, STATISTICS)
     inputs = Inputs(cells, summary, ratios, _host(dataset), _config(dataset, cells))
     facts = compute_facts(inputs)
     misses = ("l1d_misses", "llc_misses", "cache_misses")
     facts["audited"] = {"misses": any(dataset.is_counted(name) for name in misses)}
-    return DatasetAnalysis(cells, summary, ratios, facts)
+    return inputs, facts
 
 
 def unused_totals(dataset: Dataset) -> list[str]:
     """Return the quantities of which no cost follows, for lack of the bytes that they go with."""
     if dataset.copycost_cells is not None:
         return []
-    moved = quantity(dataset.table, BYTES)
+    moved = quantity(dataset.table, "bytes")
     return [
         name
         for name in sorted(TOTALS, key="context_switches".__eq__)  # what has no cost per byte last
@@ -89,27 +66,23 @@ def _cells(dataset: Dataset) -> pd.DataFrame:
     for name, own in OWN_COUNTERS.items():
         if name != "context_switches":
             columns[f"both_{own}_per_byte"] = quantity(table, per_byte(name))
-    for own in columns:
-        columns[own] = columns[own] * (_NS_PER_S if "_ns" in own else 1.0)
+    columns = {own: told * (_NS_PER_S if "_ns" in own else 1.0) for own, told in columns.items()}
     switches = "context_switches_per_message"
-    columns[switches] = quantity(table, switches)
-    columns["received_bytes"] = quantity(table, BYTES)
-    columns["messages"] = quantity(table, MESSAGES)
+    for own, name in ((switches,) * 2, ("received_bytes", "bytes"), ("messages",) * 2):
+        columns[own] = quantity(table, name)
     values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
     # What cannot be, such as a time below 0, is a finding; the analysis goes without it.
     bounds = {column.name: (column.lowest, column.highest) for column in COLUMNS}
     values = values.apply(lambda told: told.where(told == told.clip(*bounds[str(told.name)])))
+    keys = table[list(KEYS[1:])].assign(
+        condition=table["dataset"], testbed=table["dataset"], strategy=table["implementation"],
+        start_ns=range(len(table)), end_ns=range(len(table)),
+    )  # fmt: skip
+    rows = keys.join(values).to_dict("records")
     frame = _frame()
-    rows = []
-    for number, (key, row) in enumerate(
-        zip(table[list(KEYS)].to_dict("records"), values.to_dict("records"), strict=True)
-    ):
-        known = {str(name): value for name, value in row.items() if not np.isnan(value)}
-        place = {"condition": key[DATASET], "testbed": key[DATASET]}
-        place |= {"strategy": key[IMPLEMENTATION], "start_ns": number, "end_ns": number}
-        place |= {name: key[name] for name in (IMPLEMENTATION, SIZE, THREADS, REP)}
-        rows.append(frame | place | known)
-    return make_table(rows)
+    return make_table(
+        frame | {name: value for name, value in row.items() if pd.notna(value)} for row in rows
+    )
 
 
 def _frame() -> dict[str, object]:
@@ -134,8 +107,7 @@ def _config(dataset: Dataset, cells: pd.DataFrame) -> dict[str, Any]:
         "streams": {
             "implementations": list(in_order(cells["implementation"])),
             "testbeds": list(dict.fromkeys(cells["testbed"])),
-            "msg_bytes": sorted(int(size) for size in cells["msg_bytes"].unique()),
-            "n_threads": sorted(int(count) for count in cells["n_threads"].unique()),
+            **{axis: sorted(cells[axis].unique().tolist()) for axis in ("msg_bytes", "n_threads")},
         },
         "measure": {
             "repetitions": int(cells["rep"].max()),

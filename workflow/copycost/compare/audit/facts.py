@@ -10,7 +10,7 @@ from copycost.compare.audit.dataset import CELL, KEYS, Dataset
 from copycost.compare.audit.dataset_analysis import unused_totals
 from copycost.compare.audit.mapping import Meaning
 from copycost.compare.audit.plausibility import Finding
-from copycost.compare.audit.quantities import DURATION, base_of, words_of
+from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import quantities
 from copycost.wording.filters import n_threads, sentence, sizes
 from copycost.wording.words import plural
@@ -62,7 +62,7 @@ def _column(dataset: Dataset, meaning: Meaning) -> Facts:
         return {"column": meaning.column, "meaning": "left out", "unit": "", "filled": ""}
     known = int(dataset.table[name].notna().sum())
     filled = "all" if known == n_rows else f"{known} of {n_rows}"
-    if name not in (*KEYS, DURATION) and dataset.has(name) and not dataset.is_counted(name):
+    if name not in (*KEYS, "duration") and dataset.has(name) and not dataset.is_counted(name):
         filled = "0 throughout, not counted"
     unit = meaning.unit or base_of(name).unit
     return {"column": meaning.column, "meaning": words_of(name), "unit": unit, "filled": filled}

@@ -7,15 +7,7 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
-from copycost.compare.audit.quantities import (
-    BY_NAME,
-    BYTES,
-    SIZE,
-    bare,
-    base_of,
-    find_quantity,
-    unit_factor,
-)
+from copycost.compare.audit.quantities import BY_NAME, bare, base_of, find_quantity, unit_factor
 from copycost.config.yaml_loader import MAX_BYTES, parse_yaml
 from copycost.errors import ConfigError
 
@@ -76,9 +68,9 @@ def find_meanings(names: Sequence[str], mapping: FileMapping, where: str) -> lis
             unit = unit or (guess.unit if quantity == guess.quantity else None)
             found[at] = Meaning(guess.column, None if quantity == IGNORE else quantity, unit)
     quantities = [meaning.quantity for meaning in found]
-    if SIZE not in quantities and BYTES in quantities:
-        at = quantities.index(BYTES)
-        found[at] = replace(found[at], quantity=SIZE)
+    if "msg_bytes" not in quantities and "bytes" in quantities:
+        at = quantities.index("bytes")
+        found[at] = replace(found[at], quantity="msg_bytes")
     best: dict[str | None, Meaning] = {}
     for meaning in sorted(found, key=lambda one: one.column not in mapping.columns):
         best.setdefault(meaning.quantity, meaning)

@@ -6,21 +6,9 @@ from typing import Literal
 
 Kind = Literal["label", "count", "rate", "time", "size", "share", "instant"]
 
-IMPLEMENTATION = "implementation"
-SIZE = "msg_bytes"
-THREADS = "n_threads"
-REP = "rep"
-DATASET = "dataset"
-THROUGHPUT = "throughput"
-LATENCY = "latency"
-DURATION = "duration"
-START = "start"
-END = "end"
-INSTANTS = (START, END)
+INSTANTS = ("start", "end")
 """When a repetition was measured: not compared, but checked for runs that overlap."""
 
-BYTES = "bytes"
-MESSAGES = "messages"
 TOTALS = (
     "cycles", "instructions", "l1d_misses", "llc_misses", "cache_misses", "context_switches",
     "cpu_time",
@@ -50,53 +38,53 @@ def _counter(name: str, words: str, *aliases: str) -> Quantity:
 
 
 QUANTITIES = (
-    Quantity(IMPLEMENTATION, "implementation", "label", "", (
+    Quantity("implementation", "implementation", "label", "", (
         "implementation", "impl", "algorithm", "algo", "variant", "method", "strategy", "mode",
         "primitive", "version", "part", "approach", "program", "binary", "type", "technique",
     )),
-    Quantity(SIZE, "message size", "size", "B", (
+    Quantity("msg_bytes", "message size", "size", "B", (
         "msgbytes", "messagebytes", "size", "msgsize", "messagesize", "message", "msg", "payload",
         "payloadsize", "length", "len", "buffersize", "bufsize", "blocksize", "chunksize",
         "datagrambytes", "packetsize", "sizebytes", "totalsize", "writesize", "bytespermessage",
     )),
-    Quantity(THREADS, "threads", "count", "", (
+    Quantity("n_threads", "threads", "count", "", (
         "nthreads", "threads", "thread", "numthreads", "threadcount", "threadscount", "nthread",
         "clients", "connections", "nconnections", "streams", "parallelstreams", "parallel",
         "concurrency", "workers", "flows", "t", "numberofthreads", "clientthreads",
     )),
-    Quantity(REP, "repetition", "count", "", (
+    Quantity("rep", "repetition", "count", "", (
         "rep", "repetition", "run", "iteration", "iter", "trial", "round", "repeat", "runid",
         "attempt", "replicate",
     )),
-    Quantity(DATASET, "dataset", "label", "", (
+    Quantity("dataset", "dataset", "label", "", (
         "dataset", "testbed", "scenario", "host", "system", "machine", "platform", "environment",
     )),
-    Quantity(START, "time of the start", "instant", "", (
+    Quantity("start", "time of the start", "instant", "", (
         "start", "starttime", "started", "startedat", "timestamp", "starttimestamp", "begin",
         "begintime", "date", "datetime", "when",
     )),
-    Quantity(END, "time of the end", "instant", "", (
+    Quantity("end", "time of the end", "instant", "", (
         "end", "endtime", "ended", "endedat", "endtimestamp", "stop", "stoptime", "stopped",
         "finish", "finished",
     )),
-    Quantity(DURATION, "duration", "time", "s", (
+    Quantity("duration", "duration", "time", "s", (
         "duration", "seconds", "elapsed", "runtime", "window", "walltime", "totaltime", "testtime",
         "elapsedtime", "time",
     )),
-    Quantity(BYTES, "bytes moved", "size", "B", (
+    Quantity("bytes", "bytes moved", "size", "B", (
         "bytes", "totalbytes", "bytestotal", "bytessent", "bytesreceived", "receivedbytes",
         "sentbytes", "bytestransferred", "transferredbytes", "bytesmoved", "transfer", "data",
         "datatransferred",
     )),
-    Quantity(MESSAGES, "messages", "count", "", (
+    Quantity("messages", "messages", "count", "", (
         "messages", "nmessages", "nummessages", "msgs", "messagecount", "totalmessages", "sends",
         "messagessent", "packets",
     )),
-    Quantity(THROUGHPUT, "throughput", "rate", "Gbit/s", (
+    Quantity("throughput", "throughput", "rate", "Gbit/s", (
         "throughput", "bandwidth", "bitrate", "goodput", "rate", "speed", "bw", "thput", "tput",
         "thruput", "datarate", "avgthroughput", "throughputavg", "meanthroughput",
     ), more_is_better=True),
-    Quantity(LATENCY, "latency", "time", "us", (
+    Quantity("latency", "latency", "time", "us", (
         "latency", "servicetime", "servicemean", "avglatency", "averagelatency", "meanlatency",
         "latencyavg", "latencymean", "timepermessage", "delay", "lat", "latencypermessage",
     ), more_is_better=False),

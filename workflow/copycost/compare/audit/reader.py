@@ -29,21 +29,7 @@ from copycost.compare.audit.mapping import (
     implementation_name,
     listed,
 )
-from copycost.compare.audit.quantities import (
-    BYTES,
-    DATASET,
-    DURATION,
-    IMPLEMENTATION,
-    INSTANTS,
-    REP,
-    SIZE,
-    THREADS,
-    THROUGHPUT,
-    Quantity,
-    base_of,
-    unit_factor,
-    words_of,
-)
+from copycost.compare.audit.quantities import INSTANTS, Quantity, base_of, unit_factor, words_of
 from copycost.errors import DataError
 from copycost.wording.words import plural
 
@@ -91,8 +77,8 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         if quantity not in texts:
             texts[quantity] = value
     _check_columns(texts.columns, header, str(path))
-    if THREADS not in texts:
-        texts[THREADS] = "1"
+    if "n_threads" not in texts:
+        texts["n_threads"] = "1"
         notes.append("No column gives the number of threads: one thread is assumed throughout.")
     commas = mapping.decimal == ","
     if mapping.decimal is None:
@@ -104,7 +90,7 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         notes.append("Commas are read as decimal commas.")
     table, steps = _numbers(texts, meanings, commas=commas, where=str(path), notes=notes)
     names = _implementations(table, mapping, str(path), notes)
-    table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
+    table["implementation"] = table["implementation"].map(names)
     _set_keys(table, path, notes)
     # Rows that only say the same again are dropped.
     again = table.drop(columns=[*INSTANTS], errors="ignore").duplicated()
@@ -112,7 +98,7 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         notes.append(f"{plural(int(again.sum()), 'row')} left out, identical to another: a second "
                      "measurement would not give the same digits.")  # fmt: skip
     table, steps = (one[~again].reset_index(drop=True) for one in (table, steps))
-    table[REP] = _repetitions(table, notes)
+    table["rep"] = _repetitions(table, notes)
     order = [name for name in table.columns if name not in KEYS]
     notes += [f"The column of {words_of(name)} is empty."
               for name in order if table[name].isna().all()]  # fmt: skip
@@ -243,14 +229,14 @@ def _check_header(names: Sequence[str], where: str) -> None:
 
 def _check_columns(found: Collection[str], header: Sequence[str], where: str) -> None:
     """Refuse a table without keys, or without anything that was measured."""
-    missing = [words_of(name) for name in (IMPLEMENTATION, SIZE) if name not in found]
+    missing = [words_of(name) for name in ("implementation", "msg_bytes") if name not in found]
     if missing:
         raise DataError(
             f"{where}: no column tells the {' and '.join(missing)}; the columns are "
             f"{listed(header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
-    if set(found) <= {*KEYS, DURATION, *INSTANTS}:
+    if set(found) <= {*KEYS, "duration", *INSTANTS}:
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
             f"...); the columns are {listed(header)}; name them under `columns:` in a mapping"
@@ -282,10 +268,10 @@ def _numbers(
         table[name], steps[name] = _parse_column(
             texts[name], base, unit or base.unit, commas=commas, where=f"{where}: column {column}"
         )
-    if THROUGHPUT not in table and {BYTES, DURATION} <= set(table.columns):
-        duration = table[DURATION].where(table[DURATION] > 0.0)
+    if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
+        duration = table["duration"].where(table["duration"] > 0.0)
         for one in (table, steps):
-            one[THROUGHPUT] = one[BYTES] * 8.0 / duration
+            one["throughput"] = one["bytes"] * 8.0 / duration
     return table, steps
 
 
@@ -386,10 +372,10 @@ def _implementations(
     table: pd.DataFrame, mapping: FileMapping, where: str, notes: list[str]
 ) -> dict[str, str]:
     """Return the name in the report of each implementation of a file, each still its own."""
-    for line, name in table[IMPLEMENTATION].items():
+    for line, name in table["implementation"].items():
         if is_gap(name):
             raise DataError(f"{where}, line {line}: no implementation; expected its name")
-    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
+    names = {name: implementation_name(name, mapping) for name in table["implementation"].unique()}
     counts = Counter(names.values())
     names = {old: new if counts[new] == 1 else old for old, new in names.items()}
     renamed = [f"{old} for {new}" for old, new in names.items() if old != new]
@@ -400,7 +386,7 @@ def _implementations(
 
 def _set_keys(table: pd.DataFrame, path: Path, notes: list[str]) -> None:
     """Make the keys whole numbers and names, and refuse what cannot be one."""
-    for name, most in ((SIZE, 2**40), (THREADS, 100_000)):
+    for name, most in (("msg_bytes", 2**40), ("n_threads", 100_000)):
         values = table[name]
         wrong = values[~(values.between(1, most) & (values == np.floor(values)))]
         for line, value in wrong.items():
@@ -412,13 +398,13 @@ def _set_keys(table: pd.DataFrame, path: Path, notes: list[str]) -> None:
         table[name] = values.astype(np.int64)
     # The names of datasets become names of folders, each still its own.
     safe: dict[str, str] = {}
-    datasets = table.get(DATASET, pd.Series(path.stem, table.index)).astype(str)
+    datasets = table.get("dataset", pd.Series(path.stem, table.index)).astype(str)
     for name in datasets.unique():
         text = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.") or "unnamed"
         while text.lower() in (other.lower() for other in safe.values()):
             text += "-2"
         safe[name] = text
-    table[DATASET] = datasets.map(safe)
+    table["dataset"] = datasets.map(safe)
     if len(safe) > 1:
         notes.append(f"The file holds {len(safe)} datasets, which are judged one by one.")
 
@@ -426,11 +412,11 @@ def _set_keys(table: pd.DataFrame, path: Path, notes: list[str]) -> None:
 def _repetitions(table: pd.DataFrame, notes: list[str]) -> pd.Series:
     """Return a number for each row of a cell."""
     numbers = table.groupby(list(CELL), sort=False).cumcount() + 1.0
-    if REP not in table:
+    if "rep" not in table:
         if numbers.max() > 1:
             notes.append("Cells that occur more than once are taken as repetitions, in file order.")
-    elif table[REP].notna().all() and not table.duplicated([*CELL, REP]).any():
-        numbers = table[REP].rank(method="dense")
+    elif table["rep"].notna().all() and not table.duplicated([*CELL, "rep"]).any():
+        numbers = table["rep"].rank(method="dense")
     else:
         notes.append("Some cells have the same repetition twice; they are renumbered.")
     return numbers.astype(np.int64)

@@ -17,7 +17,7 @@ from copycost.compare.audit.claims.statements import Change, Claim, Point, Regio
 from copycost.compare.audit.dataset import CELL, Dataset, follows_from_others, quantity
 from copycost.compare.audit.dataset_analysis import STATISTICS
 from copycost.compare.audit.mapping import implementation_name
-from copycost.compare.audit.quantities import DATASET, REP, SIZE, THREADS, base_of, words_of
+from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import cell_name, place, value_with_unit
 from copycost.wording.filters import ratio, span
 
@@ -43,7 +43,7 @@ class CellValues:
         """Gather the values of `metric`, as told or as they follow from other columns."""
         self.metric = metric
         rows = dataset.table.assign(value=quantity(dataset.table, metric))
-        wide = rows.pivot(index=list(CELL), columns=REP, values="value").dropna(how="all")
+        wide = rows.pivot(index=list(CELL), columns="rep", values="value").dropna(how="all")
         self.rounds: dict[Key, FloatArray] = dict(
             zip(wide.index.tolist(), wide.to_numpy(), strict=True)
         )
@@ -51,9 +51,9 @@ class CellValues:
             Area(
                 str(name),
                 sorted({key[1] for key in self.rounds if key[0] == name}),
-                *(sorted(set(part[axis].tolist())) for axis in (SIZE, THREADS)),
+                *(sorted(set(part[axis].tolist())) for axis in ("msg_bytes", "n_threads")),
             )
-            for name, part in rows.groupby(DATASET, sort=False)
+            for name, part in rows.groupby("dataset", sort=False)
         ]
 
     @property

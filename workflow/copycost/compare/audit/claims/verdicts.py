@@ -10,7 +10,7 @@ from copycost.compare.audit.claims.statements import Change, Claim, Crossing, Me
 from copycost.compare.audit.dataset import Dataset, per_byte
 from copycost.compare.audit.plausibility import Finding
 from copycost.compare.audit.plausibility.finding import Kind
-from copycost.compare.audit.quantities import BYTES, TOTALS, base_of, words_of
+from copycost.compare.audit.quantities import TOTALS, base_of, words_of
 from copycost.compare.audit.wording import quantities
 
 __all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
@@ -205,7 +205,7 @@ def _totals(
         if isinstance(statement, Change | Crossing) and other is not statement
     ]
     about = quantities(dict.fromkeys(metric for metric, _ in compared))
-    moved = measured[BYTES]
+    moved = measured["bytes"]
     is_unequal = False
     for ruling in (ruling for _, part in compared for ruling in part.rulings):
         if not all(key in moved.rounds for key in ruling.keys):

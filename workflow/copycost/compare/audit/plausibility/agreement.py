@@ -11,7 +11,7 @@ from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL, quantity
 from copycost.compare.audit.plausibility.finding import Finding, Sureness
 from copycost.compare.audit.plausibility.sample import Sample
-from copycost.compare.audit.quantities import BYTES, IMPLEMENTATION, REP, SIZE, THREADS, base_of
+from copycost.compare.audit.quantities import base_of
 
 _LEAST_COUNT = 50.0
 """Where all other values are above it, a 0 is hardly one of them."""
@@ -35,13 +35,13 @@ def check_gaps(sample: Sample) -> Iterator[Finding]:
         least = _LEAST_COUNT if base_of(name).kind == "count" else 0.0
         if values[values > 0.0].min() >= least and len(zeros) / len(values) <= _MOST_ZEROS:
             yield sample.found("some_zeros", name, rows=table.loc[zeros.index], of_rows=len(values))
-    counts = table.groupby(list(CELL))[REP].count().reset_index()
+    counts = table.groupby(list(CELL))["rep"].count().reset_index()
     if len(counts) == n_rows:
         yield sample.found("one_repetition", n_cells=n_rows)
     # Columns that lack the same rows are told together. An implementation that has no value at
     # all, such as of a share of copies, has no gap.
     has_it = table[sample.steps.columns].notna()
-    gaps = ~has_it & has_it.groupby(table[IMPLEMENTATION]).transform("any")
+    gaps = ~has_it & has_it.groupby(table["implementation"]).transform("any")
     together: dict[bytes, list[str]] = {}
     for name in map(str, gaps.columns):
         together.setdefault(gaps[name].to_numpy().tobytes(), []).append(name)
@@ -49,15 +49,15 @@ def check_gaps(sample: Sample) -> Iterator[Finding]:
         without = table[gaps[columns[0]]]
         if 0 < len(without) < n_rows:
             yield sample.found("values_missing", *columns, rows=without, of_rows=n_rows)
-    names = table[IMPLEMENTATION].unique()
-    axes = [names, *(np.sort(table[key].unique()) for key in (SIZE, THREADS))]
+    names = table["implementation"].unique()
+    axes = [names, *(np.sort(table[key].unique()) for key in ("msg_bytes", "n_threads"))]
     whole = pd.MultiIndex.from_product(axes, names=CELL[1:])
     absent = whole[~whole.isin(pd.MultiIndex.from_frame(table[list(CELL[1:])]))]
     if len(absent):
         yield sample.found("cells_missing", rows=absent.to_frame(), n_cells=len(absent),
                            of_cells=len(whole))  # fmt: skip
-    usual = int(counts[REP].max())
-    few = counts[counts[REP] < usual]
+    usual = int(counts["rep"].max())
+    few = counts[counts["rep"] < usual]
     if not few.empty:
         yield sample.found("repetitions_missing", rows=few, n_cells=len(few),
                            of_cells=len(counts), n_usual=usual)  # fmt: skip
@@ -93,7 +93,7 @@ _CAUSES = {
 def check_consistency(sample: Sample) -> Iterator[Finding]:
     """Yield what disagrees by more than two percent, or by more than may be under way."""
     table = sample.table
-    moved, by_messages = quantity(table, BYTES), table["messages"] * table[SIZE]
+    moved, by_messages = quantity(table, "bytes"), table["messages"] * table["msg_bytes"]
     told = table["bytes"] * 8.0 / table["duration"]
     names: tuple[str, ...] = ("throughput", "bytes", "duration")
     yield from _compare(sample, table, "throughput_disagrees", names, table["throughput"] / told)
@@ -101,14 +101,14 @@ def check_consistency(sample: Sample) -> Iterator[Finding]:
     if (bytes_ + by_messages).isna().all():
         code, names = "messages_disagree", ("throughput", "messages", "duration")
         bytes_ = table["throughput"] * table["duration"] / 8.0
-    under_way = table[THREADS] * (_UNDER_WAY_BYTES + _UNDER_WAY_MESSAGES * table[SIZE])
+    under_way = table["n_threads"] * (_UNDER_WAY_BYTES + _UNDER_WAY_MESSAGES * table["msg_bytes"])
     quotient = bytes_ / by_messages
     yield from _compare(sample, table, code, names, quotient, under_way / bytes_)
     # Costs per byte and per message stand beside the totals that they come of.
     for name in sample.quantities:
         base = base_of(name).name
         if name != base and base in sample.steps:
-            parts = moved if name.endswith("_per_byte") else moved / table[SIZE]
+            parts = moved if name.endswith("_per_byte") else moved / table["msg_bytes"]
             quotient = table[name] * parts / table[base]
             rows = table[moved.notna()]
             yield from _compare(sample, rows, "cost_disagrees", (name, base), quotient)
@@ -184,7 +184,7 @@ def _polished(rows: pd.DataFrame, name: str) -> FloatArray:
     What a cell should have is taken from the others: the medians over implementations, sizes and
     threads, added up (Tukey's median polish, Exploratory Data Analysis, 1977).
     """
-    axes = (IMPLEMENTATION, SIZE, THREADS)
+    axes = ("implementation", "msg_bytes", "n_threads")
     groups = [[axis] for axis in axes if rows[axis].nunique() > 1]
     # With enough cells, how the size matters may depend on the implementation, and so on.
     groups += map(list, itertools.combinations(axes, 2))

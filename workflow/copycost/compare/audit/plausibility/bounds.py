@@ -14,7 +14,6 @@ import pandas as pd
 from copycost.compare.audit.dataset import per_byte, quantity
 from copycost.compare.audit.plausibility.finding import Finding
 from copycost.compare.audit.plausibility.sample import Sample
-from copycost.compare.audit.quantities import BYTES, END, LATENCY, SIZE, START, THREADS
 
 _MOST_CPUS = 256
 """Where the number of CPUs is not told."""
@@ -101,7 +100,7 @@ def check_bounds(sample: Sample) -> Iterator[Finding]:
             is_l1d = about.startswith("l1d")
             numbers["simulated_bytes"] = SIMULATED_MISS_BYTES if is_l1d else None
         if code == "few_switches":
-            numbers["most_threads"] = int(frame[THREADS][beyond].max())
+            numbers["most_threads"] = int(frame["n_threads"][beyond].max())
         yield sample.found(code, *about.split(), rows=sample.table[beyond],
                            of_rows=int(value.count()), **numbers)  # fmt: skip
 
@@ -109,9 +108,9 @@ def check_bounds(sample: Sample) -> Iterator[Finding]:
 def _with_derived(sample: Sample) -> pd.DataFrame:
     """Return the rows with the values that bounds are on, NaN where they do not follow."""
     table = sample.table
-    size, threads, cycles = table[SIZE], table[THREADS], table["cycles"]
+    size, threads, cycles = table["msg_bytes"], table["n_threads"], table["cycles"]
     rate, duration = table["throughput"] / threads, table["duration"].where(lambda s: s > 0.0)
-    moved = quantity(table, BYTES).where(lambda n: n > 0.0)
+    moved = quantity(table, "bytes").where(lambda n: n > 0.0)
     frame = table.assign(
         n_cpus=sample.n_cpus or _MOST_CPUS,
         moved=moved,
@@ -150,33 +149,33 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     waiting = rows[rows["interval_ns"] == 0]
     # Those that began in the sender's window: of each connection one may have ended behind it, be
     # the sender held up for as long as it may.
-    limit_ns = waiting[THREADS] * (waiting["window_s"] * 1e9 + waiting["max_ns"])
+    limit_ns = waiting["n_threads"] * (waiting["window_s"] * 1e9 + waiting["max_ns"])
     share = waiting["samples"] * waiting["mean_ns"] / limit_ns
     many = waiting[share > 1.0 + _SLACK]
     if not many.empty:
-        yield sample.found("more_round_trips_than_time", LATENCY, rows=many, of_rows=len(rows),
+        yield sample.found("more_round_trips_than_time", "latency", rows=many, of_rows=len(rows),
                            most=float(share.max()))  # fmt: skip
     short = rows[rows["p50_ns"] < _ROUND_TRIP_NS]
     if not short.empty:
-        yield sample.found("short_round_trips", LATENCY, rows=short, floor_ns=_ROUND_TRIP_NS,
+        yield sample.found("short_round_trips", "latency", rows=short, floor_ns=_ROUND_TRIP_NS,
                            least=float(short["p50_ns"].min()))  # fmt: skip
 
 
 def check_times(sample: Sample) -> Iterator[Finding]:
     """Yield what the time stamps say against runs one after the other."""
     table, n_rows = sample.table, len(sample.table)
-    if table[START].isna().all():
-        table = table.assign(start=table[END] - table["duration"])
-    backwards = table[table[END] < table[START]]
+    if table["start"].isna().all():
+        table = table.assign(start=table["end"] - table["duration"])
+    backwards = table[table["end"] < table["start"]]
     if not backwards.empty:
         yield sample.found("times_backwards", rows=backwards, of_rows=n_rows)
         return
-    rows = table.dropna(subset=[START]).sort_values(START, kind="stable")
-    starts = rows[START]
+    rows = table.dropna(subset=["start"]).sort_values("start", kind="stable")
+    starts = rows["start"]
     if starts.nunique() < 2:
         return  # One stamp for all is the date of the file.
     repeated = starts.duplicated(keep=False)
-    ends = rows[END].fillna(starts + rows["duration"])
+    ends = rows["end"].fillna(starts + rows["duration"])
     step = float(np.diff(starts.unique()).min())
     granularity = 1.0 if (starts == np.floor(starts)).all() else min(step, 1e-3)
     allowed = granularity + _SLACK * (ends - starts).shift().fillna(0.0)

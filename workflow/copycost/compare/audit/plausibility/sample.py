@@ -13,7 +13,7 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL, Dataset, per_byte
 from copycost.compare.audit.plausibility.finding import Finding, Kind, Sureness, declared
-from copycost.compare.audit.quantities import BY_NAME, DATASET, TOTALS
+from copycost.compare.audit.quantities import BY_NAME, TOTALS
 from copycost.compare.audit.wording import cell_names
 
 SETTINGS = frozenset({"duration", "copied_share"})
@@ -113,7 +113,7 @@ def samples_of(dataset: Dataset) -> Iterator[Sample]:
     defined = frozenset({"latency"} if dataset.copycost_cells is not None else ())
     known = (*dataset.table, *BY_NAME, *map(per_byte, TOTALS))
     whole = dataset.table.reindex(columns=list(dict.fromkeys(known)))
-    for name, table in whole.groupby(DATASET, sort=False):
+    for name, table in whole.groupby("dataset", sort=False):
         steps = dataset.steps.loc[table.index].reset_index(drop=True)
         table = table.reset_index(drop=True)
         resolutions = pd.DataFrame({column: _resolution(table[column], steps[column])
