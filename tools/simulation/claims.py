@@ -17,7 +17,8 @@ import pandas as pd
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.cell_p_values import Measured
 from copycost.compare.audit.claims.parse import parse_claim
-from copycost.compare.audit.claims.verdicts import Verdict, quick_verdict
+from copycost.compare.audit.claims.rulings import Verdict
+from copycost.compare.audit.claims.verdicts import quick_verdict
 from copycost.compare.audit.dataset import Dataset
 from copycost.compare.audit.mapping import FileMapping
 from tools.simulation.noise import NOISES as ALL_NOISES

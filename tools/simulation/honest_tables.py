@@ -18,8 +18,7 @@ import pandas as pd
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL, Dataset
 from copycost.compare.audit.mapping import FileMapping
-from copycost.compare.audit.plausibility import Finding, check_plausibility
-from copycost.compare.audit.plausibility.finding import Kind, Sureness
+from copycost.compare.audit.plausibility import Finding, Kind, Sureness, check_plausibility
 from copycost.compare.audit.reader import read_dataset
 
 NOISES = ("normal", "heavy", "modes", "dips", "drift", "memory")

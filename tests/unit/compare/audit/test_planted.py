@@ -8,7 +8,7 @@ import pytest
 from unit.compare.audit.made import findings_of, honest, words_of
 from unit.compare.audit.planted import FAULTS, NOT_FOUND, planted
 
-from copycost.compare.audit.plausibility.finding import declared
+from copycost.compare.audit.plausibility.sample import declared
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from unit.compare.audit.made import findings_of, honest, write_cells
 
 from copycost.compare.audit.mapping import FileMapping
 from copycost.compare.audit.plausibility import Finding, check_plausibility
-from copycost.compare.audit.plausibility.finding import Kind
+from copycost.compare.audit.plausibility.sample import Kind
 from copycost.compare.audit.reader import read_dataset
 
 pytestmark = pytest.mark.slow

@@ -81,7 +81,7 @@ def _cells(dataset: Dataset) -> pd.DataFrame:
     rows = keys.join(values).to_dict("records")
     frame = _frame()
     return make_table(
-        frame | {name: value for name, value in row.items() if pd.notna(value)} for row in rows
+        frame | {str(name): value for name, value in row.items() if pd.notna(value)} for row in rows
     )
 
 

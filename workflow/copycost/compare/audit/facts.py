@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.compare.audit.claims.verdicts import JudgedClaim, Verdict
+from copycost.compare.audit.claims.rulings import Verdict
+from copycost.compare.audit.claims.verdicts import JudgedClaim
 from copycost.compare.audit.dataset import CELL, KEYS, Dataset
 from copycost.compare.audit.dataset_analysis import unused_totals
 from copycost.compare.audit.mapping import Meaning
 from copycost.compare.audit.plausibility import Finding
 from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import quantities
-from copycost.wording.filters import n_threads, sentence, sizes
-from copycost.wording.words import plural
+from copycost.wording.filters import sentence
 
 SCHEMA_VERSION = 4
 
@@ -48,7 +48,7 @@ def audit_facts(
             "columns": [_column(dataset, meaning) for meaning in dataset.meanings],
             "notes": notes,
             "findings": [finding_facts(finding, n_datasets) for finding in findings],
-            "claims": [_judged(claim) for claim in judged],
+            "claims": list(judged),
             "verdicts": {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]},
         }
     )
@@ -71,43 +71,6 @@ def _column(dataset: Dataset, meaning: Meaning) -> Facts:
 def finding_facts(finding: Finding, n_datasets: int) -> Facts:
     """Return a finding for the templates; its dataset is named where there are several."""
     columns = quantities(finding.quantities) or "all columns"
-    return {
-        "check": finding.check,
-        "code": finding.code,
-        "subject": sentence(f"{finding.dataset}: {columns}" if n_datasets > 1 else columns),
-        "kind": finding.kind.value,
-        "sureness": finding.sureness.value,
-        "refutes": finding.refutes,
-        "found": finding.found,
-        "why": finding.why,
-        "dataset": finding.dataset,
-        "quantities": list(finding.quantities),
-        "numbers": dict(finding.numbers),
-        "cells": list(finding.cells),
-    }
-
-
-def _judged(judged: JudgedClaim) -> Facts:
-    """Return a claim with its verdict, why it has it, and what is doubtful about that."""
-    claim, doubt = judged.claim, judged.caution
-    because = [judged.because, judged.totals]
-    if doubt is not None:
-        because.append(f"What it rests on is doubtful. {sentence(quantities(doubt.quantities))}: "
-                       f"{doubt.found}.")  # fmt: skip
-    label = judged.verdict.value
-    if judged.n_missing:
-        label += f": {plural(judged.n_missing, 'cell')} missing"
-    elif judged.observed_once and label not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED):
-        label += ", observed once"
-    at = f"at {sizes(claim.sizes)}" if claim.sizes else ""
-    threads = f"with {n_threads(claim.threads)}" if claim.threads else ""
-    where = f"{at} {threads}".strip()
-    return {
-        "text": claim.text,
-        "title": f"{claim.text} ({where})" if where else claim.text,
-        "verdict": judged.verdict.value,
-        "because": " ".join(filter(None, because)),
-        "evidence": list(judged.evidence),
-        "observed_once": judged.observed_once,
-        "label": label,
-    }
+    subject = sentence(f"{finding.dataset}: {columns}" if n_datasets > 1 else columns)
+    facts: Facts = plain(finding)
+    return facts | {"subject": subject, "refutes": finding.refutes}

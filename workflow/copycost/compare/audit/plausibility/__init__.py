@@ -5,10 +5,9 @@ from itertools import chain
 
 from copycost.compare.audit.dataset import Dataset
 from copycost.compare.audit.plausibility import agreement, bounds, computed, copied, noise
-from copycost.compare.audit.plausibility.finding import Finding
-from copycost.compare.audit.plausibility.sample import Sample, samples_of
+from copycost.compare.audit.plausibility.sample import Finding, Kind, Sample, Sureness, samples_of
 
-__all__ = ["Finding", "check_plausibility"]
+__all__ = ["Finding", "Kind", "Sureness", "check_plausibility"]
 
 
 def check_plausibility(dataset: Dataset) -> list[Finding]:

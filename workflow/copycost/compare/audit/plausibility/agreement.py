@@ -9,8 +9,7 @@ import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL, quantity
-from copycost.compare.audit.plausibility.finding import Finding, Sureness
-from copycost.compare.audit.plausibility.sample import Sample
+from copycost.compare.audit.plausibility.sample import Finding, Sample, Sureness
 from copycost.compare.audit.quantities import base_of
 
 _LEAST_COUNT = 50.0

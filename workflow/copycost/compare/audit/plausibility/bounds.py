@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.compare.audit.dataset import per_byte, quantity
-from copycost.compare.audit.plausibility.finding import Finding
-from copycost.compare.audit.plausibility.sample import Sample
+from copycost.compare.audit.plausibility.sample import Finding, Sample
 
 _MOST_CPUS = 256
 """Where the number of CPUs is not told."""

@@ -9,8 +9,14 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.compare.audit.plausibility.finding import Finding, Sureness
-from copycost.compare.audit.plausibility.sample import GIVEN, Sample, all_by_chance, solve
+from copycost.compare.audit.plausibility.sample import (
+    GIVEN,
+    Finding,
+    Sample,
+    Sureness,
+    all_by_chance,
+    solve,
+)
 from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import plain_number
 from copycost.wording.filters import n_threads, size

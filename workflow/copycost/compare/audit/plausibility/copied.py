@@ -11,11 +11,12 @@ from scipy.spatial import cKDTree
 
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL
-from copycost.compare.audit.plausibility.finding import Finding, Sureness
 from copycost.compare.audit.plausibility.sample import (
     CHANCE,
     SETTINGS,
+    Finding,
     Sample,
+    Sureness,
     all_by_chance,
     by_chance,
 )

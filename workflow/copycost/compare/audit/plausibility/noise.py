@@ -10,8 +10,15 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL
-from copycost.compare.audit.plausibility.finding import Finding, Kind
-from copycost.compare.audit.plausibility.sample import CHANCE, GIVEN, Sample, by_chance, solve
+from copycost.compare.audit.plausibility.sample import (
+    CHANCE,
+    GIVEN,
+    Finding,
+    Kind,
+    Sample,
+    by_chance,
+    solve,
+)
 
 _FIXED = GIVEN | {"instructions", "instructions_per_byte", "instructions_per_message", "cpu_time"}
 """What is set, follows from the program alone, or is what all CPUs can give."""
