@@ -11,7 +11,6 @@ from copycost.compare.audit.mapping import FileMapping, Meaning
 from copycost.compare.audit.quantities import words_of
 from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
-from copycost.records.table import read_table
 
 KEYS = ("dataset", "implementation", "msg_bytes", "n_threads", "rep")
 CELL = ("dataset", "implementation", "msg_bytes", "n_threads")
@@ -61,9 +60,6 @@ class Dataset:
         return [str(name) for name in self.table["dataset"].unique()]
 
 
-_PER_BYTE, _PER_MESSAGE = "_per_byte", "_per_message"
-
-
 def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     """Return a quantity of each row: as told, else as it follows from others, else NaN.
 
@@ -79,12 +75,12 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     if name == "throughput":
         duration = _column(table, "duration")
         return told.fillna(quantity(table, "bytes") * 8.0 / duration.where(duration > 0.0))
-    for ending, of, other, factor in (
-        (_PER_BYTE, "bytes", _PER_MESSAGE, 1.0 / size),
-        (_PER_MESSAGE, "messages", _PER_BYTE, size),
+    for part, of, other, factor in (
+        ("_per_byte", "bytes", "_per_message", 1.0 / size),
+        ("_per_message", "messages", "_per_byte", size),
     ):
-        if name.endswith(ending):
-            base, parts = name.removesuffix(ending), quantity(table, of)
+        if name.endswith(part):
+            base, parts = name.removesuffix(part), quantity(table, of)
             told = told.fillna(_column(table, f"{base}{other}") * factor)
             told = told.fillna(_column(table, base) / parts.where(parts > 0.0))
     return told
@@ -95,17 +91,6 @@ def _column(table: pd.DataFrame, name: str) -> pd.Series:
     return table.get(name, pd.Series(np.nan, index=table.index))
 
 
-def follows_from_others(name: str) -> bool:
-    """Tell whether a quantity is one that totals and bytes would give."""
-    return name.endswith((_PER_BYTE, _PER_MESSAGE))
-
-
-def per_byte(name: str) -> str:
-    """Return the name of a total's cost per byte."""
-    return f"{name}{_PER_BYTE}"
-
-
-_MARKS = {"throughput_bits_per_s", "sender_cycles_status", "host_digest"}
 OWN_COLUMNS = {
     "throughput": "throughput_bits_per_s",
     "latency": "service_mean_ns",
@@ -127,22 +112,6 @@ OWN_COUNTERS = {
     "cpu_time": "cpu_ns",
 }
 """Likewise the totals that each side has of its own."""
-
-
-def is_cells_table(text: str) -> bool:
-    """Tell whether a text begins with the header of a table of cells of copycost."""
-    return set(text.partition("\n")[0].strip().split(",")) >= _MARKS
-
-
-def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
-    """Read a table of cells; sender and receiver are added up."""
-    try:
-        cells = read_table(path)
-    except OverflowError as error:
-        raise DataError(
-            f"{path}: holds a whole number of more than 19 digits; make it again from its records"
-        ) from error
-    return dataset_of_cells(cells, path, digest, mapping)
 
 
 def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: FileMapping) -> Dataset:

@@ -14,7 +14,6 @@ from copycost.compare.audit.dataset import (
     OWN_COLUMNS,
     OWN_COUNTERS,
     Dataset,
-    per_byte,
     quantity,
 )
 from copycost.compare.audit.quantities import TOTALS
@@ -65,7 +64,7 @@ def _cells(dataset: Dataset) -> pd.DataFrame:
     columns = {own: table[name] for name, own in OWN_COLUMNS.items() if name in table}
     for name, own in OWN_COUNTERS.items():
         if name != "context_switches":
-            columns[f"both_{own}_per_byte"] = quantity(table, per_byte(name))
+            columns[f"both_{own}_per_byte"] = quantity(table, f"{name}_per_byte")
     columns = {own: told * (_NS_PER_S if "_ns" in own else 1.0) for own, told in columns.items()}
     switches = "context_switches_per_message"
     for own, name in ((switches,) * 2, ("received_bytes", "bytes"), ("messages",) * 2):

@@ -14,7 +14,7 @@ from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.rulings import Key, Ruling, Survey, weigh
 from copycost.compare.audit.claims.statements import Change, Claim, Point, Region, Value
-from copycost.compare.audit.dataset import CELL, Dataset, follows_from_others, quantity
+from copycost.compare.audit.dataset import CELL, Dataset, quantity
 from copycost.compare.audit.dataset_analysis import STATISTICS
 from copycost.compare.audit.mapping import implementation_name
 from copycost.compare.audit.quantities import base_of, words_of
@@ -99,9 +99,9 @@ class CellValues:
         """Return what to say of a quantity that the file lacks, or that reads 0 throughout."""
         words = words_of(self.metric)
         if not self.rounds:
-            rest = ", nor everything from which it would follow"
-            return Survey(reason=f"The file has no {words}"
-                            f"{rest if follows_from_others(self.metric) else ''}.")  # fmt: skip
+            is_cost = self.metric != base_of(self.metric).name
+            rest = ", nor everything from which it would follow" if is_cost else ""
+            return Survey(reason=f"The file has no {words}{rest}.")
         is_zero = not any(np.nan_to_num(values).any() for values in self.rounds.values())
         if is_zero and base_of(self.metric).kind != "share":
             return Survey(reason=f"The column of {words} is 0 in every cell, so it was not "

@@ -7,7 +7,7 @@ from copycost.compare.audit.claims.cell_p_values import Measured, judge_change, 
 from copycost.compare.audit.claims.crossings import judge_crossing
 from copycost.compare.audit.claims.rulings import Ruling, Survey, Verdict
 from copycost.compare.audit.claims.statements import Change, Claim, Crossing, Measurements
-from copycost.compare.audit.dataset import Dataset, per_byte
+from copycost.compare.audit.dataset import Dataset
 from copycost.compare.audit.plausibility import Finding, Kind
 from copycost.compare.audit.quantities import TOTALS, base_of, words_of
 from copycost.compare.audit.wording import quantities
@@ -204,7 +204,7 @@ def _totals(
     compared: dict[str, list[Ruling]] = {}
     for at, (statement, part) in enumerate(zip(claim.statements, parts, strict=True)):
         if isinstance(statement, Change | Crossing) and statement.metric in TOTALS:
-            statements[at] = replace(statement, metric=per_byte(statement.metric))
+            statements[at] = replace(statement, metric=f"{statement.metric}_per_byte")
             compared.setdefault(statement.metric, []).extend(part.rulings)
     about, moved, is_unequal = quantities(compared), measured["bytes"], False
     for keys in (ruling.keys for rulings in compared.values() for ruling in rulings):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.compare.audit.dataset import per_byte, quantity
+from copycost.compare.audit.dataset import quantity
 from copycost.compare.audit.plausibility.sample import Finding, Sample
 
 _MOST_CPUS = 256
@@ -76,7 +76,7 @@ _BOUNDS = (
         ("few_misses", name, f"bytes_by_{name}",
          f"(bytes_by_{name} > 1e6) & (bytes_by_{name} > 2 * msg_bytes)")
         for total in _MISSES
-        for name in (total, per_byte(total))
+        for name in (total, f"{total}_per_byte")
     ),
     ("few_switches", "context_switches", "few_switches", "few_switches < n_threads"),
 )  # fmt: skip
@@ -127,10 +127,10 @@ def _with_derived(sample: Sample) -> pd.DataFrame:
     for name in ("cycles", "cpu_time"):
         used = table[name] / duration
         if used.isna().all():
-            used = table[per_byte(name)] * table["throughput"] / 8.0
+            used = table[f"{name}_per_byte"] * table["throughput"] / 8.0
         frame[f"thread_{name}"] = used / threads
     for name in _MISSES:
-        costs = {name: table[name] / moved, per_byte(name): table[per_byte(name)]}
+        costs = {name: table[name] / moved, f"{name}_per_byte": table[f"{name}_per_byte"]}
         both = costs.keys() <= set(sample.quantities)  # which have to agree, and so are checked
         for column, cost in costs.items():
             frame[f"bytes_by_{column}"] = np.nan if both else 1.0 / cost.where(cost > 0.0)

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.compare.audit.dataset import CELL, Dataset, per_byte
+from copycost.compare.audit.dataset import CELL, Dataset
 from copycost.compare.audit.quantities import BY_NAME, TOTALS
 from copycost.compare.audit.wording import TEMPLATES, cell_names, say
 
@@ -179,7 +179,7 @@ def samples_of(dataset: Dataset) -> Iterator[Sample]:
     n_cpus = dataset.mapping.host.get("cpus")
     # In tables of copycost, the mean service time is the window over the messages.
     defined = frozenset({"latency"} if dataset.copycost_cells is not None else ())
-    known = (*dataset.table, *BY_NAME, *map(per_byte, TOTALS))
+    known = (*dataset.table, *BY_NAME, *(f"{name}_per_byte" for name in TOTALS))
     whole = dataset.table.reindex(columns=list(dict.fromkeys(known)))
     for name, table in whole.groupby("dataset", sort=False):
         steps = dataset.steps.loc[table.index].reset_index(drop=True)
