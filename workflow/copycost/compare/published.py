@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.audit.dataset_analysis import analyse_dataset
+from copycost.compare.audit.facts import analyse_dataset
 from copycost.compare.audit.mapping import FileMapping, load_yaml
 from copycost.compare.audit.reader import read_dataset
 from copycost.figures.axes import scale_of, size_axis, value_axis

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unit.compare.audit.made import GUESSED, honest, read_frame
+from unit.compare.audit.made import GUESSED, PUBLISHED, honest, read_frame
 
 from copycost.compare.audit.claims.parse import parse_claim, read_claims
 from copycost.compare.audit.claims.statements import Unclear
@@ -50,7 +50,6 @@ def without(dataset: Dataset, wrong: Mapping[str, object]) -> Dataset:
     return replace(dataset, table=table[~rows].reset_index(drop=True))
 
 
-PUBLISHED = Path(__file__).parents[4] / "data" / "published"
 CAREFUL_READER = {
     "ryzen-7840hs": [
         "supported", "supported", "not measured", "supported", "supported", "supported",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from unit.compare.audit.made import honest, read_frame
+from unit.compare.audit.made import PUBLISHED, honest, read_frame
 
 from copycost.compare.audit import report
 from copycost.compare.audit.dataset import Dataset
@@ -14,8 +14,6 @@ from copycost.compare.audit.facts import audit_facts
 from copycost.compare.audit.mapping import FileMapping
 from copycost.compare.audit.plausibility import check_plausibility
 from copycost.compare.audit.reader import read_dataset
-
-PUBLISHED = Path(__file__).parents[4] / "data" / "published"
 
 UNTOLD = (
     "this host", "this machine", "pinned", "perf", "page fault", "kernel marked", "namespace",

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import with_condition
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.compare.audit.mapping import FileMapping, Meaning
 from copycost.compare.audit.quantities import words_of
 from copycost.config.testbeds import receives_on
@@ -14,6 +15,9 @@ from copycost.errors import DataError
 
 KEYS = ("dataset", "implementation", "msg_bytes", "n_threads", "rep")
 CELL = ("dataset", "implementation", "msg_bytes", "n_threads")
+STATISTICS = StatisticsSettings()
+"""As in config.yaml: 95 % intervals."""
+
 LARGEST = 1e30
 """In SI units, beyond what anybody measures, and far from where floats overflow."""
 

@@ -8,7 +8,7 @@ from copycost.analysis.columns import write_table
 from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.compare.audit.dataset import Dataset
-from copycost.compare.audit.dataset_analysis import analyse_dataset
+from copycost.compare.audit.facts import analyse_dataset
 from copycost.compare.audit.wording import TEMPLATES, fill
 from copycost.figures import AUDIT_FIGURES
 from copycost.figures.condition import draw

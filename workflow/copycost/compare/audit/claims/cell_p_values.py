@@ -14,8 +14,7 @@ from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.rulings import Key, Ruling, Survey, weigh
 from copycost.compare.audit.claims.statements import Change, Claim, Point, Region, Value
-from copycost.compare.audit.dataset import CELL, Dataset, quantity
-from copycost.compare.audit.dataset_analysis import STATISTICS
+from copycost.compare.audit.dataset import CELL, STATISTICS, Dataset, quantity
 from copycost.compare.audit.mapping import implementation_name
 from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import cell_name, place, value_with_unit

@@ -10,7 +10,7 @@ import numpy as np
 from copycost.analysis.stats.ratios import holm, paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.statements import Region
-from copycost.compare.audit.dataset_analysis import STATISTICS
+from copycost.compare.audit.dataset import STATISTICS
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""
