@@ -17,10 +17,10 @@ import pandas as pd
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.cell_p_values import Measured
 from copycost.compare.audit.claims.parse import parse_claim
-from copycost.compare.audit.claims.verdicts import Verdict, quick_verdict
+from copycost.compare.audit.claims.rulings import Verdict
+from copycost.compare.audit.claims.verdicts import quick_verdict
 from copycost.compare.audit.dataset import Dataset
 from copycost.compare.audit.mapping import FileMapping
-from copycost.compare.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 from tools.simulation.noise import NOISES as ALL_NOISES
 from tools.simulation.noise import Noise
 
@@ -159,7 +159,7 @@ def dataset_of(values: Mapping[str, FloatArray]) -> Dataset:
     tables = map(name_of, range(len(first)))
     index = pd.MultiIndex.from_product(
         [list(values), list(tables), SIZES, N_THREADS, range(1, first.shape[-1] + 1)],
-        names=[IMPLEMENTATION, DATASET, SIZE, THREADS, REP],
+        names=["implementation", "dataset", "msg_bytes", "n_threads", "rep"],
     )
     rates = np.concatenate([rounds.ravel() for rounds in values.values()])
     # Of a run of given length, a faster one moves more; so many cycles are a cost per byte.

@@ -18,9 +18,7 @@ import pandas as pd
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL, Dataset
 from copycost.compare.audit.mapping import FileMapping
-from copycost.compare.audit.plausibility import Finding, check_plausibility
-from copycost.compare.audit.plausibility.finding import Kind, Sureness
-from copycost.compare.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
+from copycost.compare.audit.plausibility import Finding, Kind, Sureness, check_plausibility
 from copycost.compare.audit.reader import read_dataset
 
 NOISES = ("normal", "heavy", "modes", "dips", "drift", "memory")
@@ -211,16 +209,16 @@ def printed_table(cells: Dataset, seed: int) -> pd.DataFrame:
     The mean service time is left out, since it follows from the throughput by definition.
     """
     rng = np.random.default_rng(seed)
-    table = cells.table[cells.table[DATASET] == rng.choice(cells.datasets)]
-    sizes = np.unique(table[SIZE])
+    table = cells.table[cells.table["dataset"] == rng.choice(cells.datasets)]
+    sizes = np.unique(table["msg_bytes"])
     few = rng.choice(sizes, size=min(len(sizes), int(rng.integers(2, 9))), replace=False)
-    table = table[table[SIZE].isin(few)]
+    table = table[table["msg_bytes"].isin(few)]
     match int(rng.integers(3)):
         case 0:
             table = table.groupby(list(CELL), as_index=False).median(numeric_only=True)
         case 1:
-            table = table[table[REP] == rng.choice(table[REP].unique())]
-    keys = {IMPLEMENTATION: "impl", SIZE: "size", THREADS: "threads", REP: "rep"}
+            table = table[table["rep"] == rng.choice(table["rep"].unique())]
+    keys = {"implementation": "impl", "msg_bytes": "size", "n_threads": "threads", "rep": "rep"}
     printed = table[list(keys)].rename(columns=keys)
     if len(printed) == len(printed.drop_duplicates(["impl", "size", "threads"])):
         printed = printed.drop(columns="rep")

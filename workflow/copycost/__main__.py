@@ -27,7 +27,7 @@ class Command(Protocol):
 
 # The module of each; only that of the command that was given is loaded.
 _COMMANDS = {
-    "audit": "compare.hosts.audit_command",
+    "audit": "compare.audit.command",
     "compare": "compare.runs.command",
     "export": "compare.hosts.export_command",
     "merge": "compare.hosts.merge_command",

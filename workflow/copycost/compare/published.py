@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.audit.dataset_analysis import analyse_dataset
+from copycost.compare.audit.facts import analyse_dataset
 from copycost.compare.audit.mapping import FileMapping, load_yaml
 from copycost.compare.audit.reader import read_dataset
 from copycost.figures.axes import scale_of, size_axis, value_axis
@@ -45,11 +45,11 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     for source in load_yaml(published / "sources.yaml")["runs"] if measured else ():
         name, testbed = source["name"], str(source["testbed"])
         condition = testbed if testbed in measured else measured[0]
-        run = analyse_dataset(read_dataset(published / f"{name}.csv", FileMapping()))
+        run, told = analyse_dataset(read_dataset(published / f"{name}.csv", FileMapping()))
         there = _throughputs(run.summary, name, _THERE, name)
         here = _throughputs(mine[mine["condition"] == condition], name, _HERE, condition)
         points += [there, here[here["n_threads"].isin(there["n_threads"])]]
-        theirs = run.facts["conditions"][name]["crossovers"]
+        theirs = told["conditions"][name]["crossovers"]
         runs.append({
             **{key: source[key] for key in ("name", "title", "system", "method", "differences")},
             "testbed": condition,

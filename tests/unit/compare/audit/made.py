@@ -19,6 +19,7 @@ from tools.simulation.honest_tables import World, table_of
 
 SIZES = (1024, 4096, 16384, 65536, 262144, 1048576)
 GUESSED = FileMapping()
+PUBLISHED = Path(__file__).parents[4] / "data" / "published"
 
 
 def honest(
@@ -57,8 +58,3 @@ def write_cells(cells: pd.DataFrame, folder: Path) -> Path:
 def findings_of(table: pd.DataFrame, folder: Path) -> list[Finding]:
     """Return what the checks find in a table."""
     return check_plausibility(read_frame(table, folder))
-
-
-def words_of(finding: Finding) -> str:
-    """Return all that is said of a finding."""
-    return f"{finding.found} {finding.why}"

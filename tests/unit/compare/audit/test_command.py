@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
-from unit.compare.audit.made import honest
+from unit.compare.audit.made import PUBLISHED, honest
 
 from copycost.__main__ import main
 
 pytestmark = pytest.mark.slow
-
-PUBLISHED = Path(__file__).parents[4] / "data" / "published"
 
 
 @pytest.mark.needs_chromium

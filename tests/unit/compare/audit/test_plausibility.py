@@ -1,36 +1,80 @@
-"""Each check fires on what it is for, and on nothing that was measured."""
+"""Each check fires on what it is for and on what is planted, and on nothing that was measured."""
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import pytest
 from analysed import inputs_of
+from sample_records import sample_record, with_round_trips
 from synthetic import Run
-from unit.compare.audit.made import findings_of, honest, write_cells
+from unit.compare.audit.made import GUESSED, PUBLISHED, findings_of, honest, write_cells
+from unit.compare.audit.planted import FAULTS, NOT_FOUND, planted
 
-from copycost.compare.audit.mapping import FileMapping
-from copycost.compare.audit.plausibility import Finding, check_plausibility
-from copycost.compare.audit.plausibility.finding import Kind
+from copycost.compare.audit.plausibility import Kind, check_plausibility
+from copycost.compare.audit.plausibility.rows import check_round_trips
+from copycost.compare.audit.plausibility.sample import declared
 from copycost.compare.audit.reader import read_dataset
+from copycost.records.record import Record
+from copycost.records.table import make_table
+from copycost.studies.round_trips.table import ROUND_TRIPS, derive_round_trips
 
 pytestmark = pytest.mark.slow
 
-PUBLISHED = Path(__file__).parents[4] / "data" / "published"
+
+@cache
+def usual(repetitions: int, digits: int | None) -> set[tuple[str, tuple[str, ...]]]:
+    """Return what is found in a table in which nothing was planted."""
+    with TemporaryDirectory() as folder:
+        found = findings_of(honest(repetitions, digits), Path(folder))
+    return {(one.code, one.cells) for one in found}
 
 
-def checks(findings: list[Finding]) -> set[tuple[str, str]]:
-    return {
-        (finding.check, name)
-        for finding in findings
-        for name in finding.quantities
-        if finding.check != "incomplete"
-    }
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
+    fault = FAULTS[name]
+    findings = findings_of(planted(fault), tmp_path)
+    found = {(one.code, one.cells) for one in findings}
+    new = found - usual(fault.repetitions, fault.digits)
+    assert {code for code, _ in new} & set(fault.codes.split()), found
 
 
-def one(findings: list[Finding], check: str) -> Finding:
-    found = [finding for finding in findings if finding.check == check]
-    assert len(found) == 1, findings
-    return found[0]
+@pytest.mark.parametrize(
+    ("factor", "cause"),
+    [
+        (1 / 8, "bits were taken for bytes"),
+        (1e-3, "a prefix (k, M, G) is wrong"),
+        (1 / 1.048576, "2^20 was taken for 10^6"),
+        (1.37, "1.37"),
+    ],
+)
+def test_what_columns_disagree_by_tells_a_cause(factor: float, cause: str, tmp_path: Path) -> None:
+    table = honest(digits=8)
+    table = table.assign(throughput_gbps=table["throughput_gbps"] * factor)
+    found = [one for one in findings_of(table, tmp_path) if one.check == "consistency"]
+    assert any(cause in one.found + one.why for one in found), found
+
+
+def test_a_single_row_has_its_words_too(tmp_path: Path) -> None:
+    findings = findings_of(honest(1).head(1).assign(LLC=0), tmp_path)
+    assert {"zeros", "one_repetition"} <= {one.code for one in findings if one.found}
+
+
+def test_every_finding_is_planted_somewhere() -> None:
+    shown = {code for fault in FAULTS.values() for code in fault.codes.split()}
+    of_round_trips = {"more_round_trips_than_time", "short_round_trips"}
+    assert shown | {"one_repetition"} | of_round_trips == set(declared())
+
+
+@pytest.mark.parametrize("name", NOT_FOUND)
+def test_what_looks_like_a_measurement_is_not_refuted(name: str, tmp_path: Path) -> None:
+    findings = findings_of(planted(NOT_FOUND[name]), tmp_path)
+    assert not any(finding.refutes for finding in findings)
+    page = PUBLISHED.parents[1] / "docs" / "audit.md"
+    assert name in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +99,7 @@ def test_nothing_is_said_of_a_table_of_our_own(counters: bool, tmp_path: Path) -
     counted = [name for name in cells if name.endswith(("_ns", "_cycles", "_misses"))]
     for name in set(counted) - {"start_ns", "end_ns"}:
         cells[name] *= rng.normal(1, 0.02, len(cells))
-    dataset = read_dataset(write_cells(cells, tmp_path), FileMapping())
+    dataset = read_dataset(write_cells(cells, tmp_path), GUESSED)
     assert check_plausibility(dataset) == []
 
 
@@ -64,27 +108,84 @@ def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Pa
         table = honest(1)
         times = table["size"] * 8 / table["throughput_gbps"] / 1e3
         times = times * (1 if factor == 1 else table["threads"])
-        finding = one(findings_of(table.assign(latency_us=times.round(2)), tmp_path), "derived")
+        found = findings_of(table.assign(latency_us=times.round(2)), tmp_path)
+        (finding,) = (one for one in found if one.check == "derived")
         assert finding.kind is Kind.NOT_SEPARATE
         assert finding.quantities == ("latency",)
         assert ("x threads" in str(finding.numbers["formula"])) == (factor == "threads")
 
 
-def test_the_published_runs_are_judged_as_a_careful_reader_does() -> None:
-    ryzen = check_plausibility(read_dataset(PUBLISHED / "ryzen-7840hs.csv", FileMapping()))
-    assert checks(ryzen) == {("zeros", "llc_misses")}
-    i5 = check_plausibility(read_dataset(PUBLISHED / "i5-10500.csv", FileMapping()))
-    assert checks(i5) == {
-        *(("formula", name) for name in ("cycles", "l1d_misses", "llc_misses", "context_switches")),
-        ("derived", "latency"),
-        ("limits", "cycles"),
-    }
+OF_I5 = ("cycles", "l1d_misses", "llc_misses", "context_switches")
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ("ryzen-7840hs", {("zeros", "llc_misses")}),
+        ("i5-10500", {*(("formula", name) for name in OF_I5), ("derived", "latency"),
+                      ("limits", "cycles")}),
+    ],
+)  # fmt: skip
+def test_the_published_runs_are_judged_as_a_careful_reader_does(
+    run: str, expected: set[tuple[str, str]]
+) -> None:
+    found = check_plausibility(read_dataset(PUBLISHED / f"{run}.csv", GUESSED))
+    told = {(one.check, name) for one in found for name in one.quantities}
+    assert {one for one in told if one[0] != "incomplete"} == expected
 
 
 def test_nothing_is_said_of_a_real_run() -> None:
-    path = Path(__file__).parents[3] / "data" / "audit" / "own-run.csv"
-    dataset = read_dataset(path, FileMapping())
+    path = PUBLISHED.parents[1] / "tests" / "data" / "audit" / "own-run.csv"
+    dataset = read_dataset(path, GUESSED)
     assert set(dataset.steps) == {
         "throughput", "latency", "bytes", "messages", "duration", "cpu_time", "context_switches",
     }  # fmt: skip
     assert check_plausibility(dataset) == []
+
+
+def round_trips(n_threads: int = 1, **values: object) -> pd.DataFrame:
+    """Return a table of two rounds, of which the second has other values."""
+    records = [
+        with_round_trips(sample_record(rep=rep, start_ns=rep * 10**10, n_threads=n_threads))
+        for rep in (1, 2)
+    ]
+    table = make_table((derive_round_trips(cast("Record", one)) for one in records), ROUND_TRIPS)
+    for name, value in values.items():
+        table.loc[1, name] = value
+    return table
+
+
+def codes_of(table: pd.DataFrame) -> list[str]:
+    found = list(check_round_trips(table, "lab"))
+    assert all(one.refutes for one in found)
+    return [one.code for one in found]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({}, []),
+        ({"mean_ns": 50_000.0}, []),  # 20,000 of them in 1 s
+        ({"mean_ns": 52_000.0}, ["more_round_trips_than_time"]),
+        ({"mean_ns": 52_000.0, "interval_ns": 40_000}, []),  # counted from when they were due
+        ({"mean_ns": 52_000.0, "max_ns": 1e9}, []),  # one began long before the window
+        # every connection has the whole window
+        ({"n_threads": 4, "mean_ns": 190_000.0}, []),
+        ({"n_threads": 4, "mean_ns": 210_000.0}, ["more_round_trips_than_time"]),
+        ({"p50_ns": 121.0}, []),
+        ({"p50_ns": 0.03}, ["short_round_trips"]),
+        ({"samples": float("nan"), "mean_ns": float("nan"), "p50_ns": float("nan")}, []),
+    ],
+)
+def test_only_what_cannot_be_is_refuted(values: dict[str, Any], found: list[str]) -> None:
+    assert codes_of(round_trips(**values)) == found
+    assert codes_of(round_trips().iloc[:0]) == []
+
+
+def test_a_receiver_whose_window_began_late_takes_nothing_from_the_sender() -> None:
+    late = with_round_trips(sample_record())
+    window = late["driver"]["receiver"]["window"]
+    window["start_ns"] = window["half_ns"] = window["end_ns"] - 900_000_000
+    row = derive_round_trips(cast("Record", late))
+    assert (row["window_s"], row["round_trips_per_s"]) == (1.0, 20_000)
+    assert codes_of(make_table([row | {"mean_ns": 50_000.0}], ROUND_TRIPS)) == []

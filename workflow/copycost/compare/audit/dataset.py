@@ -7,27 +7,17 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import with_condition
+from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.compare.audit.mapping import FileMapping, Meaning
-from copycost.compare.audit.quantities import (
-    BYTES,
-    DATASET,
-    DURATION,
-    END,
-    IMPLEMENTATION,
-    MESSAGES,
-    REP,
-    SIZE,
-    START,
-    THREADS,
-    THROUGHPUT,
-    words_of,
-)
+from copycost.compare.audit.quantities import words_of
 from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
-from copycost.records.table import read_table
 
-KEYS = (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)
-CELL = (DATASET, IMPLEMENTATION, SIZE, THREADS)
+KEYS = ("dataset", "implementation", "msg_bytes", "n_threads", "rep")
+CELL = ("dataset", "implementation", "msg_bytes", "n_threads")
+STATISTICS = StatisticsSettings()
+"""As in config.yaml: 95 % intervals."""
+
 LARGEST = 1e30
 """In SI units, beyond what anybody measures, and far from where floats overflow."""
 
@@ -71,10 +61,7 @@ class Dataset:
     @property
     def datasets(self) -> list[str]:
         """Return the names in the column `dataset`, in the file's order."""
-        return [str(name) for name in self.table[DATASET].unique()]
-
-
-_PER_BYTE, _PER_MESSAGE = "_per_byte", "_per_message"
+        return [str(name) for name in self.table["dataset"].unique()]
 
 
 def quantity(table: pd.DataFrame, name: str) -> pd.Series:
@@ -83,21 +70,21 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     Counts per byte and per message follow from each other with the message's size, and from
     totals with the bytes and messages of the row; those follow from throughput and duration.
     """
-    told, size = _column(table, name), table[SIZE]
-    if name == BYTES:
-        told = told.fillna(_column(table, THROUGHPUT) * _column(table, DURATION) / 8.0)
-        return told.fillna(_column(table, MESSAGES) * size)
-    if name == MESSAGES:
-        return told.fillna(quantity(table, BYTES) / size)
-    if name == THROUGHPUT:
-        duration = _column(table, DURATION)
-        return told.fillna(quantity(table, BYTES) * 8.0 / duration.where(duration > 0.0))
-    for ending, of, other, factor in (
-        (_PER_BYTE, BYTES, _PER_MESSAGE, 1.0 / size),
-        (_PER_MESSAGE, MESSAGES, _PER_BYTE, size),
+    told, size = _column(table, name), table["msg_bytes"]
+    if name == "bytes":
+        told = told.fillna(_column(table, "throughput") * _column(table, "duration") / 8.0)
+        return told.fillna(_column(table, "messages") * size)
+    if name == "messages":
+        return told.fillna(quantity(table, "bytes") / size)
+    if name == "throughput":
+        duration = _column(table, "duration")
+        return told.fillna(quantity(table, "bytes") * 8.0 / duration.where(duration > 0.0))
+    for part, of, other, factor in (
+        ("_per_byte", "bytes", "_per_message", 1.0 / size),
+        ("_per_message", "messages", "_per_byte", size),
     ):
-        if name.endswith(ending):
-            base, parts = name.removesuffix(ending), quantity(table, of)
+        if name.endswith(part):
+            base, parts = name.removesuffix(part), quantity(table, of)
             told = told.fillna(_column(table, f"{base}{other}") * factor)
             told = told.fillna(_column(table, base) / parts.where(parts > 0.0))
     return told
@@ -108,17 +95,6 @@ def _column(table: pd.DataFrame, name: str) -> pd.Series:
     return table.get(name, pd.Series(np.nan, index=table.index))
 
 
-def follows_from_others(name: str) -> bool:
-    """Tell whether a quantity is one that totals and bytes would give."""
-    return name.endswith((_PER_BYTE, _PER_MESSAGE))
-
-
-def per_byte(name: str) -> str:
-    """Return the name of a total's cost per byte."""
-    return f"{name}{_PER_BYTE}"
-
-
-_MARKS = {"throughput_bits_per_s", "sender_cycles_status", "host_digest"}
 OWN_COLUMNS = {
     "throughput": "throughput_bits_per_s",
     "latency": "service_mean_ns",
@@ -142,29 +118,13 @@ OWN_COUNTERS = {
 """Likewise the totals that each side has of its own."""
 
 
-def is_cells_table(text: str) -> bool:
-    """Tell whether a text begins with the header of a table of cells of copycost."""
-    return set(text.partition("\n")[0].strip().split(",")) >= _MARKS
-
-
-def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
-    """Read a table of cells; sender and receiver are added up."""
-    try:
-        cells = read_table(path)
-    except OverflowError as error:
-        raise DataError(
-            f"{path}: holds a whole number of more than 19 digits; make it again from its records"
-        ) from error
-    return dataset_of_cells(cells, path, digest, mapping)
-
-
 def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: FileMapping) -> Dataset:
     """Return a table of cells as a dataset; `path` is what sentences call it."""
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
     keys = measured[list(KEYS[1:])].copy()
-    keys.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
+    keys.insert(0, "dataset", with_condition(measured)["condition"].astype(str))
     values = {name: measured[column] for name, column in OWN_COLUMNS.items()}
     # Where nobody does, the sender's counts are all there are.
     somebody_receives = measured["testbed"].map(receives_on)
@@ -176,7 +136,7 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
         name: column * (1e-9 if own_names[name].endswith("_ns") else 1.0)
         for name, column in values.items()
     })  # fmt: skip
-    stamps = measured[["start_ns", "end_ns"]].set_axis([START, END], axis=1) * 1e-9
+    stamps = measured[["start_ns", "end_ns"]].set_axis(["start", "end"], axis=1) * 1e-9
     most = in_si.abs().max()
     for name in most.index[most > LARGEST]:
         raise DataError(f"{path}: {most[name]:g} is no {words_of(name)} that anybody measures; "

@@ -1,20 +1,41 @@
-"""Everything that an audit finds, as plain data: `audit.json`, of which the templates speak."""
+"""Everything that an audit finds, as plain data, and the facts that a run of our own has."""
 
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.compare.audit.claims.verdicts import JudgedClaim, Verdict
-from copycost.compare.audit.dataset import CELL, KEYS, Dataset
-from copycost.compare.audit.dataset_analysis import unused_totals
+from copycost.analysis.tables import compare, summarise
+from copycost.compare.audit.claims.rulings import Verdict
+from copycost.compare.audit.claims.verdicts import JudgedClaim
+from copycost.compare.audit.dataset import (
+    CELL,
+    KEYS,
+    OWN_COLUMNS,
+    OWN_COUNTERS,
+    STATISTICS,
+    Dataset,
+    quantity,
+)
 from copycost.compare.audit.mapping import Meaning
 from copycost.compare.audit.plausibility import Finding
-from copycost.compare.audit.quantities import DURATION, base_of, words_of
+from copycost.compare.audit.quantities import TOTALS, base_of, words_of
 from copycost.compare.audit.wording import quantities
-from copycost.wording.filters import n_threads, sentence, sizes
-from copycost.wording.words import plural
+from copycost.config.conditions import HOT, RECV
+from copycost.config.testbeds import APART
+from copycost.figures.markers import in_order
+from copycost.observers.perf.events import PERF_EVENTS
+from copycost.records.columns import COLUMNS, SIDES
+from copycost.records.table import make_table
+from copycost.studies.streams.facts import Inputs, compute_facts
+from copycost.wording.filters import sentence
 
+_NS_PER_S = 1e9
 SCHEMA_VERSION = 4
 
 
@@ -27,7 +48,7 @@ def audit_facts(
     """Return the audit for `audit.json` and the templates; `command` reads the file again."""
     table, n_datasets = dataset.table, len(dataset.datasets)
     notes = list(dataset.notes)
-    if unused := unused_totals(dataset):
+    if unused := _unused_totals(dataset):
         notes.append(
             f"The columns of {quantities(unused)} are totals, and the file gives neither the bytes "
             "moved nor the duration of the run: no cost per byte or message follows from them."
@@ -48,11 +69,23 @@ def audit_facts(
             "columns": [_column(dataset, meaning) for meaning in dataset.meanings],
             "notes": notes,
             "findings": [finding_facts(finding, n_datasets) for finding in findings],
-            "claims": [_judged(claim) for claim in judged],
+            "claims": list(judged),
             "verdicts": {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]},
         }
     )
     return facts
+
+
+def _unused_totals(dataset: Dataset) -> list[str]:
+    """Return the quantities of which no cost follows, for lack of the bytes that they go with."""
+    if dataset.copycost_cells is not None:
+        return []
+    moved = quantity(dataset.table, "bytes")
+    return [
+        name
+        for name in sorted(TOTALS, key="context_switches".__eq__)  # what has no cost per byte last
+        if dataset.is_counted(name) and not (dataset.table[name].notna() & (moved > 0)).any()
+    ]
 
 
 def _column(dataset: Dataset, meaning: Meaning) -> Facts:
@@ -62,7 +95,7 @@ def _column(dataset: Dataset, meaning: Meaning) -> Facts:
         return {"column": meaning.column, "meaning": "left out", "unit": "", "filled": ""}
     known = int(dataset.table[name].notna().sum())
     filled = "all" if known == n_rows else f"{known} of {n_rows}"
-    if name not in (*KEYS, DURATION) and dataset.has(name) and not dataset.is_counted(name):
+    if name not in (*KEYS, "duration") and dataset.has(name) and not dataset.is_counted(name):
         filled = "0 throughout, not counted"
     unit = meaning.unit or base_of(name).unit
     return {"column": meaning.column, "meaning": words_of(name), "unit": unit, "filled": filled}
@@ -71,43 +104,94 @@ def _column(dataset: Dataset, meaning: Meaning) -> Facts:
 def finding_facts(finding: Finding, n_datasets: int) -> Facts:
     """Return a finding for the templates; its dataset is named where there are several."""
     columns = quantities(finding.quantities) or "all columns"
+    subject = sentence(f"{finding.dataset}: {columns}" if n_datasets > 1 else columns)
+    facts: Facts = plain(finding)
+    return facts | {"subject": subject, "refutes": finding.refutes}
+
+
+def analyse_dataset(dataset: Dataset) -> tuple[Inputs, Facts]:
+    """Return tables, as of a run of our own, and facts; each dataset of the file is a testbed."""
+    cells = dataset.copycost_cells if dataset.copycost_cells is not None else _cells(dataset)
+    summary, ratios = summarise(cells, STATISTICS), compare(cells, STATISTICS)
+    inputs = Inputs(cells, summary, ratios, _host(dataset), _config(dataset, cells))
+    facts = compute_facts(inputs)
+    misses = ("l1d_misses", "llc_misses", "cache_misses")
+    facts["audited"] = {"misses": any(dataset.is_counted(name) for name in misses)}
+    return inputs, facts
+
+
+def _cells(dataset: Dataset) -> pd.DataFrame:
+    """Return a foreign dataset as a table of cells of the project.
+
+    Counters become costs per byte where the bytes that they go with are known; sides are not
+    told apart, so only the columns of both sides have values.
+    """
+    table = dataset.table
+    columns = {own: table[name] for name, own in OWN_COLUMNS.items() if name in table}
+    for name, own in OWN_COUNTERS.items():
+        if name != "context_switches":
+            columns[f"both_{own}_per_byte"] = quantity(table, f"{name}_per_byte")
+    columns = {own: told * (_NS_PER_S if "_ns" in own else 1.0) for own, told in columns.items()}
+    switches = "context_switches_per_message"
+    for own, name in ((switches,) * 2, ("received_bytes", "bytes"), ("messages",) * 2):
+        columns[own] = quantity(table, name)
+    values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
+    # What cannot be, such as a time below 0, is a finding; the analysis goes without it.
+    bounds = {column.name: (column.lowest, column.highest) for column in COLUMNS}
+    values = values.apply(lambda told: told.where(told == told.clip(*bounds[str(told.name)])))
+    keys = table[list(KEYS[1:])].assign(
+        condition=table["dataset"], testbed=table["dataset"], strategy=table["implementation"],
+        start_ns=range(len(table)), end_ns=range(len(table)),
+    )  # fmt: skip
+    rows = keys.join(values).to_dict("records")
+    frame = _frame()
+    return make_table(
+        frame | {str(name): value for name, value in row.items() if pd.notna(value)} for row in rows
+    )
+
+
+def _frame() -> dict[str, object]:
+    """Return what every row of cells must have and a foreign one does not tell."""
     return {
-        "check": finding.check,
-        "code": finding.code,
-        "subject": sentence(f"{finding.dataset}: {columns}" if n_datasets > 1 else columns),
-        "kind": finding.kind.value,
-        "sureness": finding.sureness.value,
-        "refutes": finding.refutes,
-        "found": finding.found,
-        "why": finding.why,
-        "dataset": finding.dataset,
-        "quantities": list(finding.quantities),
-        "numbers": dict(finding.numbers),
-        "cells": list(finding.cells),
+        **{
+            column.name: "" if column.dtype == "str" else 0
+            for column in COLUMNS
+            if not column.nullable and column.dtype in ("str", "int64", "float64")
+        },
+        **{f"{side}_{event}_status": "not_counted" for side in SIDES for event in PERF_EVENTS},
+        **{f"{side}_guest_status": "no_guest" for side in SIDES},
+        **{"study": "streams", "status": "measured", "transport": "stream", "batch": 1},
+        **{"working_set": HOT, "receiver": RECV, "placement": APART},
+        **{"sender_cpus": "any", "receiver_cpus": "any"},
     }
 
 
-def _judged(judged: JudgedClaim) -> Facts:
-    """Return a claim with its verdict, why it has it, and what is doubtful about that."""
-    claim, doubt = judged.claim, judged.caution
-    because = [judged.because, judged.totals]
-    if doubt is not None:
-        because.append(f"What it rests on is doubtful. {sentence(quantities(doubt.quantities))}: "
-                       f"{doubt.found}.")  # fmt: skip
-    label = judged.verdict.value
-    if judged.n_missing:
-        label += f": {plural(judged.n_missing, 'cell')} missing"
-    elif judged.observed_once and label not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED):
-        label += ", observed once"
-    at = f"at {sizes(claim.sizes)}" if claim.sizes else ""
-    threads = f"with {n_threads(claim.threads)}" if claim.threads else ""
-    where = f"{at} {threads}".strip()
+def _config(dataset: Dataset, cells: pd.DataFrame) -> dict[str, Any]:
+    windows = cells["window_s"].dropna().unique()
     return {
-        "text": claim.text,
-        "title": f"{claim.text} ({where})" if where else claim.text,
-        "verdict": judged.verdict.value,
-        "because": " ".join(filter(None, because)),
-        "evidence": list(judged.evidence),
-        "observed_once": judged.observed_once,
-        "label": label,
+        "streams": {
+            "implementations": list(in_order(cells["implementation"])),
+            "testbeds": list(dict.fromkeys(cells["testbed"])),
+            **{axis: sorted(cells[axis].unique().tolist()) for axis in ("msg_bytes", "n_threads")},
+        },
+        "measure": {
+            "repetitions": int(cells["rep"].max()),
+            "warmup_s": None,
+            "duration_s": float(windows[0]) if len(windows) == 1 else None,
+        },
+        "statistics": asdict(STATISTICS),
+        "report": {"title": dataset.name, "formats": ["html", "pdf"]},
+    }
+
+
+def _host(dataset: Dataset) -> dict[str, Any]:
+    """Return what a mapping tells of the host; nothing is taken from this machine."""
+    said = dataset.mapping.host
+    caches = {f"{level}_bytes": said.get(f"{level}_bytes") for level in ("l1d", "l2", "llc")}
+    events = {event: {"perf_name": None, "status": None, "reason": None} for event in PERF_EVENTS}
+    return {
+        "schema_version": 1,
+        "cpu": {"model": said.get("cpu"), "caches": caches, "cpus_online": said.get("cpus")},
+        "kernel": {"release": said.get("kernel")},
+        "perf": {"events": events},
     }

@@ -1,21 +1,13 @@
 """Which column means what: sensible guesses, and a mapping file that decides where they fail."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
-from copycost.compare.audit.quantities import (
-    BY_NAME,
-    BYTES,
-    SIZE,
-    bare,
-    base_of,
-    find_quantity,
-    unit_factor,
-)
+from copycost.compare.audit.quantities import BY_NAME, bare, base_of, find_quantity, unit_factor
 from copycost.config.yaml_loader import MAX_BYTES, parse_yaml
 from copycost.errors import ConfigError
 
@@ -23,11 +15,10 @@ IGNORE = "ignore"
 _BRACKETS = re.compile(r"\s*[\[(<{]([^\])>}]*)[\])>}]\s*")
 
 _IMPLEMENTATIONS = {
-    "two_copy": ("twocopy", "2copy", "twocopies", "2copies", "baseline", "send", "a1", "copy2",
-                 "memcpysend", "sendrecv", "normal", "naive"),
-    "one_copy": ("onecopy", "1copy", "sendmsg", "a2", "iovec", "writev", "scattergather",
-                 "singlecopy", "copy1"),
-    "zero_copy": ("zerocopy", "0copy", "msgzerocopy", "a3", "zc", "copy0", "sendzc"),
+    "two_copy": "twocopy 2copy twocopies 2copies baseline send a1 copy2 memcpysend sendrecv normal "
+                "naive",
+    "one_copy": "onecopy 1copy sendmsg a2 iovec writev scattergather singlecopy copy1",
+    "zero_copy": "zerocopy 0copy msgzerocopy a3 zc copy0 sendzc",
 }  # fmt: skip
 
 
@@ -76,9 +67,9 @@ def find_meanings(names: Sequence[str], mapping: FileMapping, where: str) -> lis
             unit = unit or (guess.unit if quantity == guess.quantity else None)
             found[at] = Meaning(guess.column, None if quantity == IGNORE else quantity, unit)
     quantities = [meaning.quantity for meaning in found]
-    if SIZE not in quantities and BYTES in quantities:
-        at = quantities.index(BYTES)
-        found[at] = replace(found[at], quantity=SIZE)
+    if "msg_bytes" not in quantities and "bytes" in quantities:
+        at = quantities.index("bytes")
+        found[at] = replace(found[at], quantity="msg_bytes")
     best: dict[str | None, Meaning] = {}
     for meaning in sorted(found, key=lambda one: one.column not in mapping.columns):
         best.setdefault(meaning.quantity, meaning)
@@ -119,13 +110,12 @@ def implementation_name(name: str, mapping: FileMapping) -> str:
         return mapping.implementations[name]
     text = bare(name)
     for known, aliases in _IMPLEMENTATIONS.items():
-        if text in aliases:
+        if text in aliases.split():
             return known
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "unnamed"
 
 
 _SECTIONS = ("columns", "implementations", "constants", "source", "host")
-_KEYS = (*_SECTIONS, "decimal")
 _NAME = re.compile(r"[^\s`|](?:[^`|\n\r\t]*[^\s`|])?")
 _HOST_NUMBERS = ("cpus", "l1d_bytes", "l2_bytes", "llc_bytes")
 _MOST = 2**50
@@ -145,66 +135,53 @@ def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is any of its types
 
 def read_mapping(path: Path | None) -> FileMapping:
     """Read a mapping file; without one, everything is guessed."""
-    if path is None:
-        return FileMapping()
-    content = load_yaml(path)
-    problems = list(_problems(content))
+    content = {} if path is None else load_yaml(path)
+    keys = ("decimal", *_SECTIONS)
+    if not isinstance(content, dict) or not content.keys() <= set(keys):
+        raise ConfigError(f"{path}: must be a mapping with some of the keys {', '.join(keys)}")
+    problems: list[str] = []
+    if content.get("decimal") not in (None, ".", ","):
+        problems.append(f"decimal: got {shown(content['decimal'])}, must be '.' or ','")
+    said: dict[str, dict[str, Any]] = {section: {} for section in _SECTIONS}
+    for section, entries in said.items():
+        part = content.get(section) or {}
+        if not isinstance(part, dict):
+            problems.append(f"{section}: must be a mapping of names")
+            continue
+        for key, value in part.items():
+            try:
+                entries.update([_entry(section, key, value)])
+            except ValueError as error:
+                problems.append(f"{section}.{key}: {error}")
     if problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in problems))
-    said = {section: content.get(section) or {} for section in _SECTIONS}
-    return FileMapping(
-        columns={column: _quantity_and_unit(value) for column, value in said["columns"].items()},
-        implementations={key: str(value) for key, value in said["implementations"].items()},
-        constants={
-            str(find_quantity(key)): str(value).strip() for key, value in said["constants"].items()
-        },
-        decimal=content.get("decimal"),
-        source={key: str(value) for key, value in said["source"].items()},
-        host=said["host"],
-    )
+    return FileMapping(**said, decimal=content.get("decimal"))
 
 
-def _quantity_and_unit(value: object) -> tuple[str, str | None]:
-    """Return what a mapping says of a column; an empty text for what is no quantity."""
-    meant = value if isinstance(value, dict) else {"is": value}
-    name, unit = str(meant.get("is")), meant.get("unit")
-    quantity = name if name == IGNORE else find_quantity(name) or ""
-    return quantity, None if unit is None else str(unit)
-
-
-def _problems(content: object) -> Iterator[str]:
-    """Yield what a mapping file may not say."""
-    if not isinstance(content, dict) or not content.keys() <= set(_KEYS):
-        yield f"must be a mapping with some of the keys {', '.join(_KEYS)}"
-        return
-    if content.get("decimal") not in (None, ".", ","):
-        yield f"decimal: got {shown(content['decimal'])}, must be '.' or ','"
-    for section in _SECTIONS:
-        part = content.get(section) or {}
-        if isinstance(part, dict):
-            said = ((name, _problem(section, name, value)) for name, value in part.items())
-            yield from (f"{section}.{name}: {problem}" for name, problem in said if problem)
-        else:
-            yield f"{section}: must be a mapping of names"
-
-
-def _problem(section: str, name: str, value: object) -> str:
-    """Return what is wrong with a value of a section of a mapping; an empty text for nothing."""
-    got = f"got {shown(value)}, must be"
-    nested = section == "columns" and isinstance(value, dict)
-    if value is None or (isinstance(value, list | dict) and not nested):
-        return f"{got} a word or a number"
+def _entry(section: str, key: str, value: Any) -> tuple[str, Any]:  # noqa: ANN401 - as YAML has it
+    """Return an entry of a section as it is meant; ValueError says what is wrong with it."""
+    got, is_nested = f"got {shown(value)}, must be", isinstance(value, dict)
+    if value is None or isinstance(value, list) or (is_nested and section != "columns"):
+        raise ValueError(f"{got} a word or a number")
     if section == "columns":
-        quantity, unit = _quantity_and_unit(value)
-        if not quantity:
-            return f"{shown(value)} is no quantity; use {IGNORE} or one of {', '.join(BY_NAME)}"
-        if quantity != IGNORE and unit and unit_factor(base_of(quantity).kind, unit) is None:
-            return f"{shown(unit)} is no unit of {quantity}"
+        name, unit = (value.get("is"), value.get("unit")) if is_nested else (value, None)
+        quantity = IGNORE if name == IGNORE else find_quantity(str(name))
+        if quantity is None:
+            known = ", ".join(BY_NAME)
+            raise ValueError(f"{shown(value)} is no quantity; use {IGNORE} or one of {known}")
+        fits = quantity == IGNORE or unit_factor(base_of(quantity).kind, str(unit)) is not None
+        if unit and not fits:
+            raise ValueError(f"{shown(unit)} is no unit of {quantity}")
+        return key, (quantity, None if unit is None else str(unit))
+    if section == "constants":
+        quantity = find_quantity(key)
+        if quantity is None:
+            raise ValueError("no quantity; see docs/audit.md")
+        return quantity, str(value).strip()
+    if section == "host":
+        if key in _HOST_NUMBERS and not (type(value) is int and 1 <= value <= _MOST):
+            raise ValueError(f"{got} a whole number from 1")
+        return key, value
     if section == "implementations" and not _NAME.fullmatch(str(value)):
-        return f"{got} a name for the report"
-    if section == "constants" and find_quantity(name) is None:
-        return "no quantity; see docs/audit.md"
-    is_number = type(value) is int and 1 <= value <= _MOST
-    if section == "host" and name in _HOST_NUMBERS and not is_number:
-        return f"{got} a whole number from 1"
-    return ""
+        raise ValueError(f"{got} a name for the report")
+    return key, str(value)

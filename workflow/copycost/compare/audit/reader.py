@@ -19,8 +19,7 @@ from copycost.compare.audit.dataset import (
     KEYS,
     LARGEST,
     Dataset,
-    is_cells_table,
-    read_cells_table,
+    dataset_of_cells,
 )
 from copycost.compare.audit.mapping import (
     FileMapping,
@@ -29,30 +28,21 @@ from copycost.compare.audit.mapping import (
     implementation_name,
     listed,
 )
-from copycost.compare.audit.quantities import (
-    BYTES,
-    DATASET,
-    DURATION,
-    IMPLEMENTATION,
-    INSTANTS,
-    REP,
-    SIZE,
-    THREADS,
-    THROUGHPUT,
-    Quantity,
-    base_of,
-    unit_factor,
-    words_of,
-)
+from copycost.compare.audit.quantities import INSTANTS, Quantity, base_of, unit_factor, words_of
 from copycost.errors import DataError
+from copycost.records.table import read_table
 from copycost.wording.words import plural
 
-MOST_BYTES = 20_000_000
+_MOST_BYTES = 20_000_000
 """A table with one row per repetition, not the samples behind it; larger files are refused."""
 
-MOST_ROWS = 50_000
+_MOST_ROWS = 50_000
+_OF_CELLS = {"throughput_bits_per_s", "sender_cycles_status", "host_digest"}
+"""Columns by which a table of cells of copycost is known."""
+
 _LONGEST_LINE = 100_000
 _N_SAMPLED = 200
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _RULER = re.compile(r"[\s|:+=-]*")
 
 _GAPS = frozenset({
@@ -80,8 +70,12 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     content = _content(path)
     digest = hashlib.sha256(content).hexdigest()
     text = _decoded(content)
-    if is_cells_table(text):
-        return read_cells_table(path, digest, mapping)
+    if set(text.partition("\n")[0].strip().split(",")) >= _OF_CELLS:
+        try:
+            return dataset_of_cells(read_table(path), path, digest, mapping)
+        except OverflowError as error:
+            raise DataError(f"{path}: holds a whole number of more than 19 digits; make it again "
+                            "from its records") from error  # fmt: skip
     header, cells, delimiter = _split(text, str(path))
     meanings = find_meanings(header, mapping, str(path))
     notes: list[str] = []
@@ -91,62 +85,52 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         if quantity not in texts:
             texts[quantity] = value
     _check_columns(texts.columns, header, str(path))
-    if THREADS not in texts:
-        texts[THREADS] = "1"
+    if "n_threads" not in texts:
+        texts["n_threads"] = "1"
         notes.append("No column gives the number of threads: one thread is assumed throughout.")
     commas = mapping.decimal == ","
     if mapping.decimal is None:
-        kinds = {name: base_of(name).kind for name in map(str, texts)}
-        numeric = [name for name, kind in kinds.items() if kind not in ("label", "instant")]
-        every = (text for name in numeric for text in texts[name])
-        commas = _has_decimal_commas(every, delimiter)
+        commas = _has_decimal_commas(texts, delimiter)
     if commas:
         notes.append("Commas are read as decimal commas.")
     table, steps = _numbers(texts, meanings, commas=commas, where=str(path), notes=notes)
-    names = _implementations(table, mapping, str(path), notes)
-    table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
     _set_keys(table, path, notes)
+    names = _report_names(table["implementation"].unique(), mapping)
+    table["implementation"] = table["implementation"].map(names)
+    if renamed := [f"{old} for {new}" for old, new in names.items() if old != new]:
+        notes.append(f"Implementations have different names in the file: {', '.join(renamed)}.")
     # Rows that only say the same again are dropped.
     again = table.drop(columns=[*INSTANTS], errors="ignore").duplicated()
     if again.any():
         notes.append(f"{plural(int(again.sum()), 'row')} left out, identical to another: a second "
                      "measurement would not give the same digits.")  # fmt: skip
     table, steps = (one[~again].reset_index(drop=True) for one in (table, steps))
-    table[REP] = _repetitions(table, notes)
+    table["rep"] = _repetitions(table, notes)
     order = [name for name in table.columns if name not in KEYS]
     notes += [f"The column of {words_of(name)} is empty."
               for name in order if table[name].isna().all()]  # fmt: skip
-    return Dataset(
-        path=path,
-        digest=digest,
-        table=table[[*KEYS, *order]],
-        steps=steps[[name for name in order if name not in INSTANTS]],
-        meanings=tuple(meanings),
-        implementations=names,
-        notes=tuple(notes),
-        mapping=mapping,
-    )
+    table, steps = table[[*KEYS, *order]], steps[[one for one in order if one not in INSTANTS]]
+    return Dataset(path, digest, table, steps, tuple(meanings), names, tuple(notes), mapping)
 
 
 def _content(path: Path) -> bytes:
     try:
         n_bytes = path.stat().st_size
-        if n_bytes > MOST_BYTES:
-            raise DataError(
-                f"{path}: has {n_bytes / 1e6:.0f} MB; an audit reads tables of up to "
-                f"{MOST_BYTES / 1e6:.0f} MB, with one row per cell and repetition: export those"
-            )
-        content = path.read_bytes()
+        content = path.read_bytes() if n_bytes <= _MOST_BYTES else b""
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); give a CSV file") from error
-    is_utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if not is_utf_16 and any(byte in content for byte in range(9)):
+    if n_bytes > _MOST_BYTES:
+        raise DataError(
+            f"{path}: has {n_bytes / 1e6:.0f} MB; an audit reads tables of up to "
+            f"{_MOST_BYTES / 1e6:.0f} MB, with one row per cell and repetition: export those"
+        )
+    if not content.startswith(_UTF_16) and any(byte in content for byte in range(9)):
         raise DataError(f"{path}: is binary, not text; export the table as CSV")
     return content
 
 
 def _decoded(content: bytes) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if content.startswith(_UTF_16):
         return content.decode("utf-16", errors="replace")
     try:
         return content.decode("utf-8-sig")
@@ -173,9 +157,9 @@ def _split(text: str, where: str) -> tuple[list[str], pd.DataFrame, str]:
     if len(lines) < 2:
         raise DataError(f"{where}: is empty or has no rows below its header; expected a header "
                         "and one row per measurement")  # fmt: skip
-    if len(lines) - 1 > MOST_ROWS:
+    if len(lines) - 1 > _MOST_ROWS:
         raise DataError(
-            f"{where}: has {len(lines) - 1:,} rows; an audit reads up to {MOST_ROWS:,}, one per "
+            f"{where}: has {len(lines) - 1:,} rows; an audit reads up to {_MOST_ROWS:,}, one per "
             "cell and repetition: summarise the samples first"
         )
     delimiter = _delimiter([*lines.values()][:_N_SAMPLED])
@@ -243,14 +227,14 @@ def _check_header(names: Sequence[str], where: str) -> None:
 
 def _check_columns(found: Collection[str], header: Sequence[str], where: str) -> None:
     """Refuse a table without keys, or without anything that was measured."""
-    missing = [words_of(name) for name in (IMPLEMENTATION, SIZE) if name not in found]
+    missing = [words_of(name) for name in ("implementation", "msg_bytes") if name not in found]
     if missing:
         raise DataError(
             f"{where}: no column tells the {' and '.join(missing)}; the columns are "
             f"{listed(header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
-    if set(found) <= {*KEYS, DURATION, *INSTANTS}:
+    if set(found) <= {*KEYS, "duration", *INSTANTS}:
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
             f"...); the columns are {listed(header)}; name them under `columns:` in a mapping"
@@ -270,7 +254,7 @@ def _numbers(
         column, unit = meaning.column, meaning.unit
         if base.kind == "instant":
             table[name] = [_instant(text, unit) for text in texts[name]]
-            n_unread = int(table[name].isna().sum()) - sum(map(is_gap, texts[name]))
+            n_unread = int(table[name].isna().sum()) - sum(map(_is_gap, texts[name]))
             if n_unread:
                 notes.append(f"{column}: {plural(n_unread, 'value')} left out, not readable as a "
                              "time.")  # fmt: skip
@@ -282,25 +266,27 @@ def _numbers(
         table[name], steps[name] = _parse_column(
             texts[name], base, unit or base.unit, commas=commas, where=f"{where}: column {column}"
         )
-    if THROUGHPUT not in table and {BYTES, DURATION} <= set(table.columns):
-        duration = table[DURATION].where(table[DURATION] > 0.0)
+    if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
+        duration = table["duration"].where(table["duration"] > 0.0)
         for one in (table, steps):
-            one[THROUGHPUT] = one[BYTES] * 8.0 / duration
+            one["throughput"] = one["bytes"] * 8.0 / duration
     return table, steps
 
 
-def is_gap(text: str) -> bool:
+def _is_gap(text: str) -> bool:
     """Tell whether a cell says that there is no value."""
     return text.lower() in _GAPS
 
 
-def _has_decimal_commas(texts: Iterable[str], delimiter: str) -> bool:
+def _has_decimal_commas(texts: pd.DataFrame, delimiter: str) -> bool:
     """Tell whether 1,234 is one and a bit in a file, rather than a thousand and more.
 
     It is if any comma can only be a decimal one. Where every comma could be either, it is where
     semicolons or tabs part the columns, as spreadsheets of countries with decimal commas write.
     """
-    numbers = [match["digits"] for text in texts if (match := _NUMBER.fullmatch(text))]
+    numeric = [name for name in texts if base_of(str(name)).kind not in ("label", "instant")]
+    matches = (_NUMBER.fullmatch(text) for name in numeric for text in texts[name])
+    numbers = [match["digits"] for match in matches if match]
     if any(map(_DECIMAL_COMMA.fullmatch, numbers)):
         return True
     has_points = any("." in digits or digits.count(",") > 1 for digits in numbers)
@@ -317,7 +303,7 @@ def _parse_column(
     """
     values, steps = np.full((2, len(texts)), math.nan)
     for at, (line, text) in enumerate(texts.items()):
-        if is_gap(text):
+        if _is_gap(text):
             continue
         match = _NUMBER.fullmatch(text)
         factor = unit_factor(quantity.kind, match["unit"] or unit) if match else None
@@ -371,66 +357,57 @@ def _with_point(digits: str, *, commas: bool) -> str:
     `commas`: whether 1,234 is one and a bit; without, 1.234 is.
     """
     digits = re.sub(r"['_\s\u00a0\u202f]", "", digits)
-    last = max(digits, key=lambda sign: digits.rfind(sign) if sign in ".," else -1)
-    if last not in ".,":
-        return digits
-    other = "." if last == "," else ","
-    could_be_either = _THOUSANDS.fullmatch(digits) is not None
-    whole, _, decimals = digits.rpartition(last)
-    if last in whole or (could_be_either and commas != (last == ",")):
-        return digits.replace(last, "").replace(other, "")
-    return f"{whole.replace(other, '')}.{decimals}"
-
-
-def _implementations(
-    table: pd.DataFrame, mapping: FileMapping, where: str, notes: list[str]
-) -> dict[str, str]:
-    """Return the name in the report of each implementation of a file, each still its own."""
-    for line, name in table[IMPLEMENTATION].items():
-        if is_gap(name):
-            raise DataError(f"{where}, line {line}: no implementation; expected its name")
-    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
-    counts = Counter(names.values())
-    names = {old: new if counts[new] == 1 else old for old, new in names.items()}
-    renamed = [f"{old} for {new}" for old, new in names.items() if old != new]
-    if renamed:
-        notes.append(f"Implementations have different names in the file: {', '.join(renamed)}.")
-    return names
+    sign = max(".,", key=digits.rfind)
+    whole, parted, decimals = digits.rpartition(sign)
+    is_either = _THOUSANDS.fullmatch(digits) is not None
+    if not parted or sign in whole or (is_either and commas != (sign == ",")):
+        return re.sub("[.,]", "", digits)
+    return f"{re.sub('[.,]', '', whole)}.{decimals}"
 
 
 def _set_keys(table: pd.DataFrame, path: Path, notes: list[str]) -> None:
-    """Make the keys whole numbers and names, and refuse what cannot be one."""
-    for name, most in ((SIZE, 2**40), (THREADS, 100_000)):
-        values = table[name]
+    """Make the keys whole numbers, and names as in the report; refuse what cannot be one."""
+    for line, name in table["implementation"].items():
+        if _is_gap(name):
+            raise DataError(f"{path}, line {line}: no implementation; expected its name")
+    for key, most in (("msg_bytes", 2**40), ("n_threads", 100_000)):
+        values = table[key]
         wrong = values[~(values.between(1, most) & (values == np.floor(values)))]
         for line, value in wrong.items():
             found = "nothing" if np.isnan(value) else f"{value:g}"
             raise DataError(
-                f"{path}, line {line}: {words_of(name)} is {found}; expected a whole number "
+                f"{path}, line {line}: {words_of(key)} is {found}; expected a whole number "
                 "of at least 1"
             )
-        table[name] = values.astype(np.int64)
+        table[key] = values.astype(np.int64)
     # The names of datasets become names of folders, each still its own.
     safe: dict[str, str] = {}
-    datasets = table.get(DATASET, pd.Series(path.stem, table.index)).astype(str)
+    datasets = table.get("dataset", pd.Series(path.stem, table.index)).astype(str)
     for name in datasets.unique():
         text = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.") or "unnamed"
-        while text.lower() in (other.lower() for other in safe.values()):
+        while text.lower() in map(str.lower, safe.values()):
             text += "-2"
         safe[name] = text
-    table[DATASET] = datasets.map(safe)
+    table["dataset"] = datasets.map(safe)
     if len(safe) > 1:
         notes.append(f"The file holds {len(safe)} datasets, which are judged one by one.")
+
+
+def _report_names(files: Iterable[str], mapping: FileMapping) -> dict[str, str]:
+    """Return the name in the report of each implementation of a file, each still its own."""
+    names = {name: implementation_name(name, mapping) for name in files}
+    counts = Counter(names.values())
+    return {old: new if counts[new] == 1 else old for old, new in names.items()}
 
 
 def _repetitions(table: pd.DataFrame, notes: list[str]) -> pd.Series:
     """Return a number for each row of a cell."""
     numbers = table.groupby(list(CELL), sort=False).cumcount() + 1.0
-    if REP not in table:
+    if "rep" not in table:
         if numbers.max() > 1:
             notes.append("Cells that occur more than once are taken as repetitions, in file order.")
-    elif table[REP].notna().all() and not table.duplicated([*CELL, REP]).any():
-        numbers = table[REP].rank(method="dense")
+    elif table["rep"].notna().all() and not table.duplicated([*CELL, "rep"]).any():
+        numbers = table["rep"].rank(method="dense")
     else:
         notes.append("Some cells have the same repetition twice; they are renumbered.")
     return numbers.astype(np.int64)

@@ -1,13 +1,14 @@
 """Writes and typesets the report of an audit, with the figures and chapters of our own reports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from copycost.analysis.columns import write_table
 from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
-from copycost.compare.audit.dataset_analysis import DatasetAnalysis
+from copycost.compare.audit.dataset import Dataset
+from copycost.compare.audit.facts import analyse_dataset
 from copycost.compare.audit.wording import TEMPLATES, fill
 from copycost.figures import AUDIT_FIGURES
 from copycost.figures.condition import draw
@@ -15,7 +16,8 @@ from copycost.figures.output import save
 from copycost.figures.tables import tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
-from copycost.report.typeset import Format, render_report
+from copycost.report.typeset import FORMATS, Format, render_report
+from copycost.studies.streams.facts import Inputs
 from copycost.wording.markdown import code, escape
 
 _CAPTIONS = {
@@ -26,69 +28,61 @@ _CAPTIONS = {
 _MOST_LINES = 6
 
 
-def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
-    """Write the tables of the analysis, as in the results of a run of our own."""
-    folder.mkdir(parents=True, exist_ok=True)
-    analysed.cells.to_csv(folder / "cells.csv", index=False)
-    write_table(analysed.summary, folder / "summary.csv")
-    write_table(analysed.ratios, folder / "ratios.csv")
+def typeset(
+    template: str, folder: Path, figures: Sequence[Path], formats: Sequence[Format], /,
+    **context: Any,  # noqa: ANN401 - what a template may ask for
+) -> list[Path]:  # fmt: skip
+    """Write a report by its template, with figures that were drawn already; return its files."""
+    gather_assets(list(figures), [], TEMPLATES, folder / "assets")
+    qmd = folder / "report.qmd"
+    qmd.write_text(fill(template, **context), encoding="utf-8")
+    return render_report(qmd, formats)
 
 
-def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
+def write_report(
+    dataset: Dataset, audit: Facts, folder: Path, formats: Sequence[str]
+) -> list[Path]:
+    """Analyse a dataset, write tables, figures, facts and the report; return its files."""
+    tables = folder / "tables"
+    tables.mkdir(parents=True, exist_ok=True)
+    analysed, facts = analyse_dataset(dataset)
+    analysed.cells.to_csv(tables / "cells.csv", index=False)
+    write_table(analysed.summary, tables / "summary.csv")
+    write_table(analysed.ratios, tables / "ratios.csv")
+    write_json(facts, folder / "facts.json")
+    write_json(audit, folder / "audit.json")
+    slugs = facts["grid"]["conditions"]
+    figures = _draw_figures(analysed, slugs, folder / "figures")
+    shown = worth_showing(shown_figures(figures), facts["conditions"])
+    return typeset(
+        "audit.qmd.j2", folder, figures, [kind for kind in FORMATS if kind in formats],
+        title=f"Audit of {dataset.name}",
+        subtitle=f"An audit of {audit['file']}",
+        running=audit["file"],
+        facts=facts,
+        host=facts["host"],
+        audit=audit,
+        findings=[read_finding(found) for found in facts["findings"]],
+        rows=_table_rows(audit),
+        captions=_CAPTIONS,
+        conditions=[facts["conditions"][slug] for slug in slugs],
+        figures={name: list[str]() for name in slugs} | shown,
+        provenance=lambda condition, figure: (
+            f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
+        ),
+    )  # fmt: skip
+
+
+def _draw_figures(analysed: Inputs, slugs: Sequence[str], folder: Path) -> list[Path]:
     """Draw the figures of every dataset as SVG; return them."""
     figures = []
-    for slug in analysed.facts["grid"]["conditions"]:
+    for slug in slugs:
         tables = tables_of(slug, analysed.cells, analysed.summary)
         (folder / slug).mkdir(parents=True, exist_ok=True)
         for name in AUDIT_FIGURES:
             figures.append(folder / slug / f"{name}.svg")
             save(draw(name, tables), figures[-1])
     return figures
-
-
-def typeset(
-    template: str, folder: Path, figures: Sequence[Path], formats: Sequence[Format], /,
-    **context: Any,  # noqa: ANN401 - what a template may ask for
-) -> list[Path]:  # fmt: skip
-    """Write a report by its template, with figures that were drawn already; return its files."""
-    return render_report(_write(template, folder, figures, context), formats)
-
-
-def _write(
-    template: str, folder: Path, figures: Sequence[Path], context: Mapping[str, Any]
-) -> Path:
-    gather_assets(list(figures), [], TEMPLATES, folder / "assets")
-    qmd = folder / "report.qmd"
-    qmd.write_text(fill(template, **context), encoding="utf-8")
-    return qmd
-
-
-def write_audit_report(
-    analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
-) -> Path:
-    """Write ``report.qmd`` and what it shows; return its path."""
-    facts = analysed.facts
-    write_json(facts, folder / "facts.json")
-    write_json(audit, folder / "audit.json")
-    slugs = facts["grid"]["conditions"]
-    shown = worth_showing(shown_figures(figures), facts["conditions"])
-    context = {
-        "title": title,
-        "subtitle": f"An audit of {audit['file']}",
-        "running": audit["file"],
-        "facts": facts,
-        "host": facts["host"],
-        "audit": audit,
-        "findings": [read_finding(found) for found in facts["findings"]],
-        "rows": _table_rows(audit),
-        "captions": _CAPTIONS,
-        "conditions": [facts["conditions"][slug] for slug in slugs],
-        "figures": {name: list[str]() for name in slugs} | shown,
-        "provenance": lambda condition, figure: (
-            f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
-        ),
-    }
-    return _write("audit.qmd.j2", folder, figures, context)
 
 
 def _table_rows(audit: Facts) -> dict[str, list[list[str]]]:

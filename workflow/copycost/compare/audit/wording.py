@@ -7,7 +7,7 @@ from functools import cache
 import pandas as pd
 from jinja2 import Environment
 
-from copycost.compare.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
+from copycost.compare.audit.quantities import base_of, words_of
 from copycost.config.checkout import ROOT
 from copycost.report.environment import fill_from, make_environment
 from copycost.wording.filters import gbps, join_and, n_threads, significant, size
@@ -53,7 +53,7 @@ def cell_name(implementation: str, msg_bytes: int, threads: int) -> str:
 
 def cell_names(rows: pd.DataFrame) -> tuple[str, ...]:
     """Return the names of the cells of some rows, each once."""
-    keys = zip(rows[IMPLEMENTATION], rows[SIZE], rows[THREADS], strict=True)
+    keys = zip(rows["implementation"], rows["msg_bytes"], rows["n_threads"], strict=True)
     return tuple(dict.fromkeys(cell_name(str(name), int(n), int(t)) for name, n, t in keys))
 
 

@@ -18,7 +18,7 @@ from copycost.compare.audit.dataset import dataset_of_cells
 from copycost.compare.audit.facts import finding_facts
 from copycost.compare.audit.mapping import FileMapping
 from copycost.compare.audit.plausibility import check_plausibility
-from copycost.compare.audit.plausibility.bounds import check_round_trips
+from copycost.compare.audit.plausibility.rows import check_round_trips
 from copycost.compare.hosts.host_facts import Told, told_by
 from copycost.compare.hosts.host_results import HostSet
 from copycost.config.conditions import Condition

@@ -14,10 +14,9 @@ from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.rulings import Key, Ruling, Survey, weigh
 from copycost.compare.audit.claims.statements import Change, Claim, Point, Region, Value
-from copycost.compare.audit.dataset import CELL, Dataset, follows_from_others, quantity
-from copycost.compare.audit.dataset_analysis import STATISTICS
+from copycost.compare.audit.dataset import CELL, STATISTICS, Dataset, quantity
 from copycost.compare.audit.mapping import implementation_name
-from copycost.compare.audit.quantities import DATASET, REP, SIZE, THREADS, base_of, words_of
+from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import cell_name, place, value_with_unit
 from copycost.wording.filters import ratio, span
 
@@ -43,7 +42,7 @@ class CellValues:
         """Gather the values of `metric`, as told or as they follow from other columns."""
         self.metric = metric
         rows = dataset.table.assign(value=quantity(dataset.table, metric))
-        wide = rows.pivot(index=list(CELL), columns=REP, values="value").dropna(how="all")
+        wide = rows.pivot(index=list(CELL), columns="rep", values="value").dropna(how="all")
         self.rounds: dict[Key, FloatArray] = dict(
             zip(wide.index.tolist(), wide.to_numpy(), strict=True)
         )
@@ -51,9 +50,9 @@ class CellValues:
             Area(
                 str(name),
                 sorted({key[1] for key in self.rounds if key[0] == name}),
-                *(sorted(set(part[axis].tolist())) for axis in (SIZE, THREADS)),
+                *(sorted(set(part[axis].tolist())) for axis in ("msg_bytes", "n_threads")),
             )
-            for name, part in rows.groupby(DATASET, sort=False)
+            for name, part in rows.groupby("dataset", sort=False)
         ]
 
     @property
@@ -99,9 +98,9 @@ class CellValues:
         """Return what to say of a quantity that the file lacks, or that reads 0 throughout."""
         words = words_of(self.metric)
         if not self.rounds:
-            rest = ", nor everything from which it would follow"
-            return Survey(reason=f"The file has no {words}"
-                            f"{rest if follows_from_others(self.metric) else ''}.")  # fmt: skip
+            is_cost = self.metric != base_of(self.metric).name
+            rest = ", nor everything from which it would follow" if is_cost else ""
+            return Survey(reason=f"The file has no {words}{rest}.")
         is_zero = not any(np.nan_to_num(values).any() for values in self.rounds.values())
         if is_zero and base_of(self.metric).kind != "share":
             return Survey(reason=f"The column of {words} is 0 in every cell, so it was not "

@@ -9,7 +9,7 @@ from copycost.analysis.stats.crossover import Crossover, Outcome, crossover_of_r
 from copycost.compare.audit.claims.cell_p_values import N_SHOWN, NO_PAIRS, CellValues, Measured
 from copycost.compare.audit.claims.rulings import Ruling, Survey
 from copycost.compare.audit.claims.statements import Claim, Crossing
-from copycost.compare.audit.dataset_analysis import STATISTICS
+from copycost.compare.audit.dataset import STATISTICS
 from copycost.wording.filters import size as told
 from copycost.wording.words import plural
 

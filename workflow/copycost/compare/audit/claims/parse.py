@@ -2,27 +2,21 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from reprlib import repr as shown
-from typing import Any, Literal
+from typing import Any, TypeAlias
 
 from copycost.compare.audit.claims.statements import (
-    AMOUNTS,
-    LESS,
-    MORE,
     Change,
     Claim,
     Crossing,
-    In,
     Measurements,
     Point,
     Region,
     Statement,
     Unclear,
     Value,
-    number,
-    plain_region,
-    region_of,
 )
 from copycost.compare.audit.dataset import Dataset
 from copycost.compare.audit.mapping import load_yaml
@@ -30,132 +24,203 @@ from copycost.compare.audit.quantities import base_of, find_quantity
 from copycost.errors import ConfigError
 from copycost.wording.numbers import parse_size
 
-_FREE = ("claim", "question", "note", "threads", "sizes", "dataset", "in")
+Part: TypeAlias = Mapping[str, Any]
+Read: TypeAlias = Callable[[str, Any], Any]
+"""Makes the typed value of a key of a plain one, or raises `Unclear`."""
+
+_SMALLEST, _LARGEST = 1e-30, 1e30
 _LARGEST_SIZE = 2**40
 _LONGEST_LIST = 100
+_ALIKE = 1.05
+"""What differs by less than this factor is the same."""
+
+_COLLAPSED = 0.5
+"""What falls below this share of what it was has collapsed."""
+
+_MORE, _LESS = Region(1.0, math.inf, strict=True), Region(0.0, 1.0, strict=True)
+_NOT_MORE, _NOT_LESS, _SAME = Region(0.0, 1.0), Region(1.0, math.inf), Region(1 / _ALIKE, _ALIKE)
+_WORDS = {
+    **dict.fromkeys(("more", "higher", "grows", "rises", "increases"), _MORE),
+    **dict.fromkeys(("less", "fewer", "lower", "falls", "drops", "decreases"), _LESS),
+    **dict.fromkeys(("not more", "never more"), _NOT_MORE),
+    **dict.fromkeys(("not less", "never less"), _NOT_LESS),
+    **dict.fromkeys(("same", "equal", "unchanged"), _SAME),
+    "collapses": Region(0.0, _COLLAPSED),
+}
 
 
-def parse_claim(said: Mapping[str, Any]) -> Claim:
-    """Return a claim from its part of a file, or raise `Unclear`; of words alone, no statements."""
-    known = (*_GRAMMAR, *_FREE)
-    unknown = [key for key in said if key not in known]
-    if unknown:
-        raise Unclear(f"{unknown[0]}: unknown key; expected one of {', '.join(known)}")
-    statements: list[Statement] = [
-        make(_part(part, required, allowed))
-        for kind, (required, allowed, make) in _GRAMMAR.items()
-        if kind in said
-        for part in _list(said[kind])
-    ]
-    if not statements and "claim" not in said:
-        raise Unclear(f"says nothing of {', '.join(_GRAMMAR)}")
-    in_ = In(_word("in", said.get("in", In.ALL.value), tuple(In)))
-    if in_ is not In.ALL and any(isinstance(part, Measurements) for part in statements):
-        raise Unclear("in: belongs to claims about cells, not about columns")
-    return Claim(
-        text=_text("claim", said.get("claim", "")).strip() or "(no words)",
-        statements=tuple(statements),
-        sizes=tuple(map(_size, _list(said.get("sizes", [])))),
-        threads=tuple(_whole("threads", one, 100_000) for one in _list(said.get("threads", []))),
-        dataset=_text("dataset", said["dataset"]) if "dataset" in said else None,
-        in_=in_,
-    )
+# What a single key says.
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise Unclear(f"{key}: got {shown(value)}, must be a text")
-    return value
+def _reads(be: str, is_right: Callable[[Any], bool], make: Callable[[Any], Any] = str) -> Read:
+    """Return what makes a value of one that is right, and says of others what they must be."""
+
+    def read(key: str, value: Any) -> Any:  # noqa: ANN401 - YAML is any of its types
+        if not is_right(value):
+            raise Unclear(f"{key}: got {shown(value)}, must be {be}")
+        return make(value)
+
+    return read
 
 
-def _name(key: str, value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Unclear(f"{key}: got {shown(value)}, must be a name")
-    return str(value)
+def _one_of(*words: str) -> Read:
+    return _reads(f"one of {', '.join(words)}", words.__contains__)
 
 
-def _word(key: str, value: object, words: Sequence[str]) -> str:
-    if value not in words:
-        raise Unclear(f"{key}: got {shown(value)}, must be one of {', '.join(words)}")
-    return str(value)
+def _number(least: float = -_LARGEST) -> Read:
+    """Return what reads a number as it is written; YAML takes one such as 5e9 for a text."""
+    be = f"a {'positive ' if least >= 0.0 else ''}number of at most {_LARGEST:g}"
+    return _reads(be, lambda value: least <= _float_of(value) <= _LARGEST, lambda value: value)
 
 
-def _metric(name: object) -> str:
-    found = find_quantity(_name("metric", name))
+def _float_of(value: object) -> float:
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):
+            return float(value)
+    return math.nan
+
+
+def _bytes_of(value: object) -> int:
+    with suppress(ValueError):
+        return parse_size(value if isinstance(value, int) else str(value)[:40])
+    return 0
+
+
+_text = _reads("a text", lambda value: isinstance(value, str))
+_name = _reads("a name", lambda value: type(value) in (str, int, float))
+_threads = _reads("a whole number from 1 to 100,000",
+                  lambda value: type(value) is int and 1 <= value <= 100_000, int)  # fmt: skip
+_size = _reads("a size from 1 B to 1 TiB, such as 65536 or 64KiB",
+               lambda value: 1 <= _bytes_of(value) <= _LARGEST_SIZE, _bytes_of)  # fmt: skip
+_plain_region = _reads(f"one of {', '.join(_WORDS)}",
+                       lambda value: str(value).strip().lower() in _WORDS,
+                       lambda value: _WORDS[str(value).strip().lower()])  # fmt: skip
+
+
+def _metric(key: str, value: object) -> str:
+    found = find_quantity(_name(key, value))
     if found is None or base_of(found).kind in ("label", "instant"):
-        raise Unclear(f"{shown(name)} is no quantity")
+        raise Unclear(f"{shown(value)} is no quantity")
     return found
 
 
-def _size(value: object) -> int:
-    """Return a message size such as 65536 or 64KiB."""
-    try:
-        found = parse_size(value if isinstance(value, int) else str(value)[:40])
-    except ValueError as error:
-        raise Unclear(str(error)) from error
-    if not 1 <= found <= _LARGEST_SIZE:
-        raise Unclear(f"got {shown(value)}, must be a size from 1 B to 1 TiB")
-    return found
+def _each(read: Read) -> Read:
+    """Return what reads a list, or a single value as a list of one."""
+
+    def read_list(key: str, said: object) -> tuple[Any, ...]:
+        values = said if isinstance(said, Sequence) and not isinstance(said, str) else [said]
+        if len(values) > _LONGEST_LIST:
+            raise Unclear(f"{key}: a list of {len(values)}, must be at most {_LONGEST_LIST} values")
+        return tuple(read(key, one) for one in values)
+
+    return read_list
 
 
-def _whole(key: str, value: object, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise Unclear(f"{key}: got {shown(value)}, must be a whole number from 1 to {most:,}")
-    return value
+_AMOUNTS = {
+    "percent": _number(0.0), "factor": _number(_SMALLEST), "at_least": _number(_SMALLEST),
+    "at_most": _number(_SMALLEST), "tolerance": _number(0.0),
+}  # fmt: skip
+_READ: Mapping[str, Read] = {
+    "metric": _metric, "metrics": _each(_metric), "implementation": _name, "with": _name,
+    "implementations": _each(_name), "size": _size, "from_size": _size, "up_to_size": _size,
+    "up_to": _size, "threads": _threads, "below": _plain_region, "than": _number(), **_AMOUNTS,
+}  # fmt: skip
+"""Keys that mean the same wherever they stand; others are read with the statement."""
 
 
-def _list(value: object) -> list[Any]:
-    values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    if len(values) > _LONGEST_LIST:
-        raise Unclear(f"a list of {len(values)}, must be at most {_LONGEST_LIST} values")
-    return values
-
-
-def _read(key: str, value: object) -> Any:  # noqa: ANN401 - of the type of its key
-    """Return the value of a key that means the same wherever it stands; others as they are."""
-    match key:
-        case "metric":
-            return _metric(value)
-        case "metrics":
-            return tuple(map(_metric, _list(value)))
-        case "implementation" | "with":
-            return _name(key, value)
-        case "implementations":
-            return tuple(_name(key, one) for one in _list(value))
-        case "size" | "from_size" | "up_to_size":
-            return _size(value)
-        case "threads":
-            return _whole(key, value, 100_000)
-        case "below":
-            return plain_region(value)
-    return value
-
-
-def _part(said: object, required: Sequence[str], allowed: Sequence[str]) -> dict[str, Any]:
+def _part(said: object, required: Sequence[str], allowed: Sequence[str] = ()) -> Part:
     """Return a part of a claim with its values read, as far as their keys alone tell how."""
     if not isinstance(said, Mapping):
         raise Unclear(f"got {shown(said)}, must have {', '.join(required)}")
     missing = [key for key in required if key not in said]
     if missing:
         raise Unclear(f"{missing[0]} is missing")
-    foreign = [key for key in said if key not in (*required, *allowed)]
+    known = (*required, *allowed)
+    foreign = [key for key in said if key not in known]
     if foreign:
-        raise Unclear(f"{foreign[0]}: unknown; expected some of {', '.join((*required, *allowed))}")
-    return {key: _read(key, value) for key, value in said.items()}
+        raise Unclear(f"{foreign[0]}: unknown key; expected some of {', '.join(known)}")
+    return {key: _READ[key](key, one) if key in _READ else one for key, one in said.items()}
 
 
-def _compare(part: dict[str, Any]) -> Change:
-    from_, to = Point(part["with"]), Point(part["implementation"])
+# Where a ratio lies by its words and amounts.
+
+
+def _region_of(part: Part) -> Region:
+    """Return where a ratio lies by `is` and, where one is given, its amount."""
+    plain: Region = _plain_region("is", part["is"])
+    given = [key for key in _AMOUNTS if key in part]
+    is_margin = plain in (_NOT_MORE, _NOT_LESS, _SAME)
+    allowed = [["percent"], ["factor"]]
+    if not is_margin:
+        allowed += [["percent", "tolerance"], ["factor", "tolerance"],
+                    ["at_least"], ["at_most"], ["at_least", "at_most"]]  # fmt: skip
+    if not given:
+        return plain
+    if given not in allowed:
+        told = ", or ".join(" and ".join(keys) for keys in allowed)
+        raise Unclear(f"{given[0]}: got {', '.join(given)}, must be {told}")
+    if is_margin:
+        return _margin(part, plain)
+    if given[0] in ("percent", "factor"):
+        return _stated(part, given[0], grows=plain is _MORE)
+    low, high = float(part.get("at_least", 1.0)), float(part.get("at_most", math.inf))
+    if low > high:
+        raise Unclear(f"at_most: got {shown(part['at_most'])}, must not be below {low:g}")
+    return Region(low, high) if plain is _MORE else Region(1.0 / high, 1.0 / low)
+
+
+def _margin(part: Part, plain: Region) -> Region:
+    """Return where a ratio lies that may differ from 1 by so much."""
+    if "factor" in part:
+        factor = float(part["factor"])
+        least, most = sorted((factor, 1.0 / factor))
+    else:
+        percent = float(part["percent"])
+        most, least = 1.0 + percent / 100.0, 1.0 - percent / 100.0
+        if plain is not _NOT_MORE and least <= 0.0:
+            raise Unclear(f"percent: got {shown(part['percent'])}, must be below 100")
+        if plain is _SAME:
+            least = 1.0 / most
+    return Region(0.0 if plain is _NOT_MORE else least, math.inf if plain is _NOT_LESS else most)
+
+
+def _stated(part: Part, key: str, *, grows: bool) -> Region:
+    """Return where a ratio lies that is a number, as exactly as the claim states it.
+
+    It is within the tolerance; without one, it rounds to the number as it is written, or is within
+    two percent of it.
+    """
+    value, decimals = float(part[key]), len(str(part[key]).partition(".")[2])
+    slack = min(max(0.5 * 10.0**-decimals, 0.02 * value), 0.1 * value)
+    slack = float(part.get("tolerance", slack))
+    low, high = value - slack, value + slack
+    if key == "percent":
+        if not grows and value > 100.0:
+            raise Unclear(f"percent: got {shown(part[key])}, must be at most 100 for what falls")
+        low, high = (1.0 + end / 100.0 for end in ((low, high) if grows else (-high, -low)))
+    elif grows and value < 1.0:
+        raise Unclear(f"factor: got {shown(part[key])}, must be at least 1 for what grows")
+    elif not grows and value > 1.0:
+        low, high = 1.0 / high, 1.0 / max(low, _SMALLEST)
+    return Region(max(low, 0.0), max(high, 0.0))
+
+
+# The kinds of statements.
+
+
+def _compare(part: Part) -> Change:
     limits = {key: part[key] for key in ("from_size", "up_to_size", "below") if key in part}
-    return Change(part["metric"], from_, to, region_of(part), **limits)
+    from_, to = Point(part["with"]), Point(part["implementation"])
+    return Change(part["metric"], from_, to, _region_of(part), **limits)
 
 
-def _change(part: dict[str, Any]) -> Change:
-    ends = [_part(part[end], (), ("implementation", "size", "threads")) for end in ("from", "to")]
+def _change(part: Part) -> Change:
+    keys = ("implementation", "size", "threads")
+    ends = [_part(part[end], (), keys) for end in ("from", "to")]
     if not ends[0] or ends[0].keys() != ends[1].keys():
-        raise Unclear("from and to must name the same of implementation, size, threads")
-    from_, to = (Point(*map(end.get, ("implementation", "size", "threads"))) for end in ends)
-    return Change(part["metric"], from_, to, region_of(part),
+        raise Unclear(f"from and to must name the same of {', '.join(keys)}")
+    from_, to = (Point(*map(end.get, keys)) for end in ends)
+    return Change(part["metric"], from_, to, _region_of(part),
                   implementations=part.get("implementations", ()))  # fmt: skip
 
 
@@ -166,48 +231,72 @@ def _more_is_better(metric: str, instead: str) -> bool:
     return better
 
 
-def _crossover(part: dict[str, Any]) -> Crossing:
-    if ("from" in part) == ("up_to" in part):
+def _crossover(part: Part) -> Crossing:
+    is_from = "from" in part
+    if is_from == ("up_to" in part):
         raise Unclear("crossover: must have one of from and up_to")
     better = _more_is_better(part["metric"], "compare says more or less of it")
-    size = _size(part["from" if "from" in part else "up_to"])
-    return Crossing(
-        part["metric"], part["implementation"], part["with"], size, "from" in part, better
-    )
+    size = _size("from", part["from"]) if is_from else part["up_to"]
+    return Crossing(part["metric"], part["implementation"], part["with"], size, is_from, better)
 
 
-def _rank(part: dict[str, Any]) -> Change:
-    word = _word("is", part["is"], ("highest", "lowest", "best", "worst"))
+def _rank(part: Part) -> Change:
+    word = _one_of("highest", "lowest", "best", "worst")("is", part["is"])
     is_highest = word == "highest"
     if word in ("best", "worst"):
         more_is_better = _more_is_better(part["metric"], "say highest or lowest")
         is_highest = more_is_better == (word == "best")
     to = Point(part["implementation"])
-    return Change(part["metric"], None, to, MORE if is_highest else LESS)
+    return Change(part["metric"], None, to, _MORE if is_highest else _LESS)
 
 
-def _value(part: dict[str, Any]) -> Value:
-    word = _word("is", part["is"], ("zero", "not zero", "above", "below"))
-    if (word in ("above", "below")) != ("than" in part):
+def _value(part: Part) -> Value:
+    is_: Any = _one_of("zero", "not zero", "above", "below")("is", part["is"])
+    if (is_ in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
-    is_: Region | Literal["zero", "not zero"] = "zero" if word == "zero" else "not zero"
     if "than" in part:
-        than = number(part, "than")
-        ends = (than, math.inf) if word == "above" else (-math.inf, than)
-        is_ = Region(*ends, strict=True)
+        than = float(part["than"])
+        is_ = Region(*((than, math.inf) if is_ == "above" else (-math.inf, than)), strict=True)
     return Value(part["metric"], is_, part.get("implementations", ()))
 
 
-_GRAMMAR: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Statement]]] = {
+_GRAMMAR: Mapping[str, tuple[Sequence[str], Sequence[str], Callable[[Part], Statement]]] = {
     "compare": (("metric", "implementation", "with", "is"),
-                ("from_size", "up_to_size", "below", *AMOUNTS), _compare),
+                ("from_size", "up_to_size", "below", *_AMOUNTS), _compare),
     "crossover": (("metric", "implementation", "with"), ("from", "up_to"), _crossover),
     "rank": (("metric", "implementation", "is"), (), _rank),
-    "change": (("metric", "from", "to", "is"), ("implementations", *AMOUNTS), _change),
+    "change": (("metric", "from", "to", "is"), ("implementations", *_AMOUNTS), _change),
     "value": (("metric", "is"), ("than", "implementations"), _value),
     "measurements": (("metrics",), (), lambda part: Measurements(part["metrics"])),
 }  # fmt: skip
 """The kinds of statements: the keys that each must have and may have, and what makes one."""
+
+_FREE: Mapping[str, Read] = {
+    "claim": _text, "question": lambda _, said: said, "note": lambda _, said: said,
+    "threads": _each(_threads), "sizes": _each(_size), "dataset": _text,
+    "in": _one_of("all", "most", "some"),
+}  # fmt: skip
+
+
+def parse_claim(said: Mapping[str, Any]) -> Claim:
+    """Return a claim from its part of a file, or raise `Unclear`; of words alone, no statements."""
+    known = (*_GRAMMAR, *_FREE)
+    unknown = [key for key in said if key not in known]
+    if unknown:
+        raise Unclear(f"{unknown[0]}: unknown key; expected one of {', '.join(known)}")
+    statements = tuple(
+        make(_part(one, required, allowed))
+        for kind, (required, allowed, make) in _GRAMMAR.items()
+        for one in _each(lambda _, part: part)(kind, said.get(kind, ()))
+    )
+    if not statements and "claim" not in said:
+        raise Unclear(f"says nothing of {', '.join(_GRAMMAR)}")
+    part = {key: read(key, said[key]) for key, read in _FREE.items() if key in said}
+    in_ = part.get("in", "all")
+    if in_ != "all" and any(isinstance(one, Measurements) for one in statements):
+        raise Unclear("in: belongs to claims about cells, not about columns")
+    return Claim(part.get("claim", "").strip() or "(no words)", statements, part.get("sizes", ()),
+                 part.get("threads", ()), part.get("dataset"), in_)  # fmt: skip
 
 
 def read_claims(path: Path, dataset: Dataset) -> list[Claim]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from copycost.analysis.stats.ratios import holm, paired_ratio
 from copycost.analysis.stats.settings import FloatArray
-from copycost.compare.audit.claims.statements import In, Region
-from copycost.compare.audit.dataset_analysis import STATISTICS
+from copycost.compare.audit.claims.statements import Region
+from copycost.compare.audit.dataset import STATISTICS
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""
@@ -88,14 +88,14 @@ class Survey:
     n_cells: int = 1
     missing: tuple[str, ...] = ()
     reason: str = ""
-    in_: In = In.ALL
+    in_: str = "all"
     n_statements: int = 1
 
     @property
     def _needed(self) -> int:
         """Return in how many cells the statement has to hold."""
-        return {In.ALL: self.n_cells, In.MOST: self.n_cells // 2 + 1,
-                In.SOME: min(self.n_cells, 1)}[self.in_]  # fmt: skip
+        most, some = self.n_cells // 2 + 1, min(self.n_cells, 1)
+        return {"all": self.n_cells, "most": most, "some": some}[self.in_]
 
     @property
     def _needed_against(self) -> int:

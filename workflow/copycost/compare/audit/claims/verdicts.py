@@ -7,13 +7,12 @@ from copycost.compare.audit.claims.cell_p_values import Measured, judge_change, 
 from copycost.compare.audit.claims.crossings import judge_crossing
 from copycost.compare.audit.claims.rulings import Ruling, Survey, Verdict
 from copycost.compare.audit.claims.statements import Change, Claim, Crossing, Measurements
-from copycost.compare.audit.dataset import Dataset, per_byte
-from copycost.compare.audit.plausibility import Finding
-from copycost.compare.audit.plausibility.finding import Kind
-from copycost.compare.audit.quantities import BYTES, TOTALS, base_of, words_of
+from copycost.compare.audit.dataset import Dataset
+from copycost.compare.audit.plausibility import Finding, Kind
+from copycost.compare.audit.quantities import TOTALS, base_of, words_of
 from copycost.compare.audit.wording import quantities
-
-__all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
+from copycost.wording.filters import n_threads, sentence, sizes
+from copycost.wording.words import plural
 
 _EQUAL_BYTES = 1.02
 """Runs whose bytes differ by less than this factor moved the same, so that totals compare."""
@@ -26,23 +25,21 @@ _BETWEEN = (
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim with its verdict.
+    """A claim with its verdict, as `audit.json` has it.
 
-    `evidence`: a line on each cell or column behind it: those that contradict where any do.
-    `observed_once`: whether the verdict rests on cells that were measured once. `n_missing`: cells
-    whose absence alone leaves it undecided. `caution`: a finding by which what the claim rests on
-    is no measurement. `totals`: what to say of totals that were compared though they go with
-    different numbers of bytes.
+    `title`: the claim with the cells that it is about. `because`: why, and what is doubtful about
+    that. `evidence`: a line on each cell or column behind it: those that contradict where any do.
+    `observed_once`: whether the verdict rests on cells that were measured once. `label`: the
+    verdict with this, or with the cells whose absence alone leaves it undecided.
     """
 
-    claim: Claim
+    text: str
+    title: str
     verdict: Verdict
     because: str
-    evidence: tuple[str, ...] = ()
-    observed_once: bool = False
-    n_missing: int = 0
-    caution: Finding | None = None
-    totals: str = ""
+    evidence: Sequence[str]
+    observed_once: bool
+    label: str
 
 
 def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> JudgedClaim:
@@ -55,29 +52,37 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
     A cell that is missing says neither. A statement of which no cell was measured, or about a
     counter that counted nothing, is not measured.
     """
-    if not claim.statements:
-        return JudgedClaim(claim, Verdict.UNDECIDED, "It contains no statement in the vocabulary "
-                           "of docs/audit.md, so nothing could be tested.")  # fmt: skip
     measured = Measured(dataset)
     parts = _weigh(claim, measured, findings)
     verdict = _verdict(parts)
-    deciding = [
-        part
-        for part in parts
-        if part.verdict is verdict
-        or (verdict is Verdict.UNDECIDED and part.verdict is Verdict.NOT_MEASURED)
-    ]
+    alike = {verdict, Verdict.NOT_MEASURED} if verdict is Verdict.UNDECIDED else {verdict}
+    deciding = [part for part in parts if part.verdict in alike]
     reason = next((part.reason for part in deciding if part.reason), "")
-    only_gaps = verdict is Verdict.UNDECIDED and all(part.misses for part in deciding)
-    return JudgedClaim(
-        claim,
-        verdict,
+    if not parts:
+        reason = ("It contains no statement in the vocabulary of docs/audit.md, so nothing could "
+                  "be tested.")  # fmt: skip
+    because = [
         reason or (_BETWEEN if verdict is Verdict.COMPATIBLE else _counts(deciding, claim)),
-        _evidence(verdict, deciding),
-        any(part.rests_on_once for part in deciding),
-        sum(part.n_missing for part in deciding) if only_gaps and not reason else 0,
-        _caution(claim, dataset, findings),
         _totals(claim, parts, measured, findings),
+        _caution(claim, dataset, findings),
+    ]
+    observed_once = any(part.rests_on_once for part in deciding)
+    label = verdict.value
+    if verdict is Verdict.UNDECIDED and not reason and all(part.misses for part in deciding):
+        label += f": {plural(sum(part.n_missing for part in deciding), 'cell')} missing"
+    elif observed_once and verdict not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED):
+        label += ", observed once"
+    at = f"at {sizes(claim.sizes)}" if claim.sizes else ""
+    threads = f"with {n_threads(claim.threads)}" if claim.threads else ""
+    where = f"{at} {threads}".strip()
+    return JudgedClaim(
+        claim.text,
+        f"{claim.text} ({where})" if where else claim.text,
+        verdict,
+        " ".join(filter(None, because)),
+        _evidence(verdict, deciding),
+        observed_once,
+        label,
     )
 
 
@@ -153,36 +158,38 @@ def _counts(deciding: Sequence[Survey], claim: Claim) -> str:
     return f"Cells: {told}; {claim.in_} of {sum(part.n_cells for part in deciding)} needed."
 
 
-def _evidence(verdict: Verdict, deciding: Sequence[Survey]) -> tuple[str, ...]:
+def _evidence(verdict: Verdict, deciding: Sequence[Survey]) -> list[str]:
     """Return a line on each cell behind a verdict; of an open one, also on cells that are missing.
 
     Where nothing but missing cells leave it open, those are shown that were measured in part.
     """
-    if verdict is Verdict.CONTRADICTED:
-        shown = [ruling for part in deciding for ruling in part.contradicting]
-    elif verdict is Verdict.SUPPORTED:
-        shown = [ruling for part in deciding for ruling in part.supporting]
-    elif verdict is Verdict.COMPATIBLE:
-        shown = [ruling for part in deciding for ruling in part.compatible]
-    else:
-        only_gaps = all(part.misses for part in deciding)
-        shown = [one for part in deciding for one in part.undecided if one.incomplete == only_gaps]
-    lines = [ruling.evidence() for ruling in shown]
+    only_gaps = all(part.misses for part in deciding)
+    lines = []
+    for part in deciding:
+        open_ones = [one for one in part.undecided if one.incomplete == only_gaps]
+        shown = {
+            Verdict.CONTRADICTED: part.contradicting,
+            Verdict.SUPPORTED: part.supporting,
+            Verdict.COMPATIBLE: part.compatible,
+        }.get(verdict, open_ones)
+        lines += [ruling.evidence() for ruling in shown]
     if verdict not in (Verdict.SUPPORTED, Verdict.CONTRADICTED):
         lines += [line for part in deciding for line in part.missing]
-    return tuple(lines)
+    return lines
 
 
-def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Finding | None:
-    """Return the gravest finding by which what a claim about cells rests on is no measurement."""
+def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> str:
+    """Return what to say if what a claim about cells rests on is no measurement."""
     used = set()
     for statement in claim.statements:
         if isinstance(statement, Measurements):
-            return None
+            return ""
         # What a file does not have follows from what it has.
         metric = statement.metric
         used.add(metric if dataset.has(metric) else base_of(metric).name)
-    return next((f for f in findings if f.refutes and used & set(f.quantities)), None)
+    doubts = (one for one in findings if one.refutes and used & set(one.quantities))
+    return next((f"What it rests on is doubtful. {sentence(quantities(doubt.quantities))}: "
+                 f"{doubt.found}." for doubt in doubts), "")  # fmt: skip
 
 
 def _totals(
@@ -193,25 +200,18 @@ def _totals(
     A run of a given time that moves more bytes counts more of everything, so that its totals say
     little of what a byte costs. The claim is judged as it is stated, and once more per byte.
     """
-    statements = [
-        replace(statement, metric=per_byte(statement.metric))
-        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS
-        else statement
-        for statement in claim.statements
-    ]
-    compared = [
-        (statement.metric, part)
-        for statement, other, part in zip(claim.statements, statements, parts, strict=True)
-        if isinstance(statement, Change | Crossing) and other is not statement
-    ]
-    about = quantities(dict.fromkeys(metric for metric, _ in compared))
-    moved = measured[BYTES]
-    is_unequal = False
-    for ruling in (ruling for _, part in compared for ruling in part.rulings):
-        if not all(key in moved.rounds for key in ruling.keys):
+    statements = list(claim.statements)
+    compared: dict[str, list[Ruling]] = {}
+    for at, (statement, part) in enumerate(zip(claim.statements, parts, strict=True)):
+        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS:
+            statements[at] = replace(statement, metric=f"{statement.metric}_per_byte")
+            compared.setdefault(statement.metric, []).extend(part.rulings)
+    about, moved, is_unequal = quantities(compared), measured["bytes"], False
+    for keys in (ruling.keys for rulings in compared.values() for ruling in rulings):
+        if not all(key in moved.rounds for key in keys):
             return (f"It is judged as stated, by totals of {about}; the file does not give the "
                     "number of bytes they belong to.")  # fmt: skip
-        medians = [moved.median(key) for key in ruling.keys]
+        medians = [moved.median(key) for key in keys]
         is_unequal = is_unequal or max(medians) > _EQUAL_BYTES * min(medians)
     if not is_unequal:
         return ""

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from itertools import chain
 
 from copycost.compare.audit.dataset import Dataset
-from copycost.compare.audit.plausibility import agreement, bounds, computed, copied, noise
-from copycost.compare.audit.plausibility.finding import Finding
-from copycost.compare.audit.plausibility.sample import Sample, samples_of
+from copycost.compare.audit.plausibility import computed, copied, noise, rows
+from copycost.compare.audit.plausibility.sample import Finding, Kind, Sample, Sureness, samples_of
 
-__all__ = ["Finding", "check_plausibility"]
+__all__ = ["Finding", "Kind", "Sureness", "check_plausibility"]
 
 
 def check_plausibility(dataset: Dataset) -> list[Finding]:
@@ -22,12 +21,12 @@ def _check(sample: Sample) -> Iterator[Finding]:
     formulas = list(computed.check_formulas(sample))
     rest = sample.without(formulas)
     derived = list(computed.check_derived(rest))
-    yield from (*agreement.check_gaps(sample), *formulas, *derived)
-    yield from bounds.check_bounds(sample)
-    yield from bounds.check_times(sample)
-    yield from agreement.check_consistency(sample)
+    yield from (*rows.check_gaps(sample), *formulas, *derived)
+    yield from rows.check_bounds(sample)
+    yield from rows.check_times(sample)
+    yield from rows.check_consistency(sample)
     # What a formula or another column explains is no news to these.
-    yield from agreement.check_units(rest)
+    yield from rows.check_units(rest)
     yield from copied.check_repeats(rest)
     yield from copied.check_cumulative(rest)
     yield from copied.check_digits(rest)

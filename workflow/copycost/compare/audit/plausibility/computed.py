@@ -9,9 +9,15 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.compare.audit.plausibility.finding import Finding, Sureness
-from copycost.compare.audit.plausibility.sample import GIVEN, Sample, all_by_chance, solve
-from copycost.compare.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
+from copycost.compare.audit.plausibility.sample import (
+    GIVEN,
+    Finding,
+    Sample,
+    Sureness,
+    all_by_chance,
+    solve,
+)
+from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import plain_number
 from copycost.wording.filters import n_threads, size
 
@@ -35,7 +41,7 @@ _AS_FULL = 0.02
 def check_formulas(sample: Sample) -> Iterator[Finding]:
     """Yield the columns that are an exact function of size and threads."""
     for name in sample.measured():
-        groups = list(sample.means(name).groupby(IMPLEMENTATION, sort=False))
+        groups = list(sample.means(name).groupby("implementation", sort=False))
         met = [
             (f"{key}: {found[0]}", found[1], len(cells))
             for key, cells in groups
@@ -59,11 +65,11 @@ def _formula(cells: pd.DataFrame, name: str) -> tuple[str, bool] | None:
     """
     values = cells[name].to_numpy(dtype=np.float64)
     if name in _FILLED:
-        of_threads = cells.groupby(THREADS)[name]
+        of_threads = cells.groupby("n_threads")[name]
         if (of_threads.max() - of_threads.min() <= _AS_FULL * of_threads.max()).all():
             return None
     axes = {axis: cells[key].to_numpy(dtype=np.float64)
-            for axis, key in (("size", SIZE), ("threads", THREADS))
+            for axis, key in (("size", "msg_bytes"), ("threads", "n_threads"))
             if cells[key].nunique() > 1}  # fmt: skip
     terms = {"": np.ones(len(values)), **axes}
     forms = [terms]
@@ -144,7 +150,7 @@ def check_derived(sample: Sample) -> Iterator[Finding]:
     names = list(sample.measured(GIVEN | sample.defined))
     # of each column its values and their steps
     columns = {name: np.stack([sample.table[name], sample.resolutions[name]]) for name in names}
-    keys = np.log(sample.table[[SIZE, THREADS]].to_numpy(dtype=np.float64).T)
+    keys = np.log(sample.table[["msg_bytes", "n_threads"]].to_numpy(dtype=np.float64).T)
     for source, name in itertools.combinations(names, 2):
         bases = {base_of(source).name, base_of(name).name}
         # a fixed clock rate makes cycles and CPU time one
@@ -158,7 +164,7 @@ def check_derived(sample: Sample) -> Iterator[Finding]:
         if formula is not None:
             yield sample.found("derived", name, formula=formula, n_rows=int(rows.sum()))
     for name in names:
-        for axis in (IMPLEMENTATION, SIZE, *(() if name in _FILLED else (THREADS,))):
+        for axis in ("implementation", "msg_bytes", *(() if name in _FILLED else ("n_threads",))):
             yield from _multiples(sample, name, axis)
 
 
@@ -213,7 +219,7 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
 
 
 _LABELS: Mapping[str, Callable[[Any], str]] = {
-    IMPLEMENTATION: str, SIZE: size, THREADS: lambda threads: n_threads([threads]),
+    "implementation": str, "msg_bytes": size, "n_threads": lambda threads: n_threads([threads]),
 }  # fmt: skip
 
 
@@ -228,7 +234,7 @@ def _multiples(sample: Sample, name: str, axis: str) -> Iterator[Finding]:
     values, steps = (means.pivot(index=index, columns=axis, values=part) for part in (name, "step"))
     pairs = [(_LABELS[axis](first), values[first], steps[first], second)
              for first, second in itertools.combinations(values, 2)]  # fmt: skip
-    if axis == IMPLEMENTATION and len(values.columns) > 2:
+    if axis == "implementation" and len(values.columns) > 2:
         pairs += [("the mean of all others", values.drop(columns=one).mean(axis=1, skipna=False),
                    steps[one], one) for one in values]  # fmt: skip
     for other, source, source_step, second in pairs:

@@ -11,15 +11,16 @@ from scipy.spatial import cKDTree
 
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL
-from copycost.compare.audit.plausibility.finding import Finding, Sureness
 from copycost.compare.audit.plausibility.sample import (
     CHANCE,
     SETTINGS,
+    Finding,
     Sample,
+    Sureness,
     all_by_chance,
     by_chance,
 )
-from copycost.compare.audit.quantities import REP, SIZE, THREADS, TOTALS, base_of
+from copycost.compare.audit.quantities import TOTALS, base_of
 
 _EQUAL_FINE = 5e-4
 """Relative step below which equal values are no matter of coarse digits."""
@@ -59,7 +60,7 @@ def check_cumulative(sample: Sample) -> Iterator[Finding]:
         # Sorted by what they count, as in a table with one row per size, they rise as well: sizes,
         # threads or repetitions have to go back several times.
         keys = known[list(CELL)]
-        back = int((keys[[SIZE, THREADS]].diff() < 0).sum().sum())
+        back = int((keys[["msg_bytes", "n_threads"]].diff() < 0).sum().sum())
         again = int((~keys.ne(keys.shift()).any(axis=1)).sum())
         if known[name].is_monotonic_increasing and known[name].is_unique and back + again >= 3:
             yield sample.found("cumulative", name, n_rows=len(known))
@@ -159,7 +160,7 @@ def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:
         fine = [name for name in _telling(second) if name in first.quantities]
         if len(fine) < 2:
             continue
-        both = second.table.merge(first.table, on=[*CELL[1:], REP], suffixes=("", "_other"))
+        both = second.table.merge(first.table, on=[*CELL[1:], "rep"], suffixes=("", "_other"))
         others = both[[f"{name}_other" for name in fine]].set_axis(fine, axis=1)
         off = (both[fine] - others).abs()
         shared = (off == 0.0).sum(axis=1) >= 2

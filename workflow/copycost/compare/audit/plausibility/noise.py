@@ -10,9 +10,15 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL
-from copycost.compare.audit.plausibility.finding import Finding, Kind
-from copycost.compare.audit.plausibility.sample import CHANCE, GIVEN, Sample, by_chance, solve
-from copycost.compare.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS
+from copycost.compare.audit.plausibility.sample import (
+    CHANCE,
+    GIVEN,
+    Finding,
+    Kind,
+    Sample,
+    by_chance,
+    solve,
+)
 
 _FIXED = GIVEN | {"instructions", "instructions_per_byte", "instructions_per_message", "cpu_time"}
 """What is set, follows from the program alone, or is what all CPUs can give."""
@@ -43,7 +49,7 @@ _ANOTHER = 0.01
 def check_jitter(sample: Sample) -> Iterator[Finding]:
     """Yield implementations that keep to another's values more closely than noise lets them."""
     for name in sample.measured(_FIXED, 2 * _QUIET):
-        logs = _logs(sample, name, [SIZE, THREADS, REP], IMPLEMENTATION)
+        logs = _logs(sample, name, ["msg_bytes", "n_threads", "rep"], "implementation")
         within = _noise_within(logs)
         most = _QUIET if within is None else min(_SMALL_PART * within, 4.0 * _QUIET)
         for first, second in itertools.combinations(logs, 2):
@@ -62,9 +68,9 @@ def check_jitter(sample: Sample) -> Iterator[Finding]:
 
 def _noise_within(logs: pd.DataFrame) -> float | None:
     """Return the usual spread within a cell, without what all cells of a round share."""
-    cells = logs.groupby([SIZE, THREADS])
+    cells = logs.groupby(["msg_bytes", "n_threads"])
     rest = logs - cells.transform("mean")
-    rest = rest.sub(rest.groupby(REP).transform("median").median(axis=1), axis=0)
+    rest = rest.sub(rest.groupby("rep").transform("median").median(axis=1), axis=0)
     counts = cells.transform("count")
     values = (rest * np.sqrt(counts / (counts - 1.0))).where(counts > 1).abs().to_numpy()
     values = values[np.isfinite(values)]
@@ -84,7 +90,7 @@ def check_repetitions(sample: Sample) -> Iterator[Finding]:
     even: dict[str, float] = {}
     # Instructions follow from the program alone, and so hardly differ from run to run.
     for name in sample.measured(GIVEN | {"instructions"}):
-        logs = _logs(sample, name, list(CELL), REP)
+        logs = _logs(sample, name, list(CELL), "rep")
         logs = logs[logs.count(axis=1) >= 2]
         if len(logs) < _LEAST_CELLS:
             continue
@@ -163,8 +169,8 @@ def check_smooth(sample: Sample) -> Iterator[Finding]:
         means = sample.means(name)
         means = means[means[name] > 0.0]
         curves = [
-            cells[[SIZE, name]].to_numpy(dtype=np.float64).T
-            for _, cells in means.groupby([IMPLEMENTATION, THREADS])
+            cells[["msg_bytes", name]].to_numpy(dtype=np.float64).T
+            for _, cells in means.groupby(["implementation", "n_threads"])
             if len(cells) >= _LEAST_SIZES and np.ptp(np.log(cells[name])) >= _LEAST_SPREAD
         ]
         if curves and (means["step"] / means[name]).median() < 2.0 * _QUIETEST:
@@ -198,9 +204,9 @@ _LOG_CHANCE = -5.0
 
 def check_interpolated(sample: Sample) -> Iterator[Finding]:
     """Yield cells that are, in several columns or several times, just between two neighbours."""
-    rows = sample.table.sort_values([IMPLEMENTATION, THREADS, REP, SIZE])
-    by = [rows[key] for key in (IMPLEMENTATION, THREADS, REP)]
-    sizes = rows[SIZE].astype(np.float64)
+    rows = sample.table.sort_values(["implementation", "n_threads", "rep", "msg_bytes"])
+    by = [rows[key] for key in ("implementation", "n_threads", "rep")]
+    sizes = rows["msg_bytes"].astype(np.float64)
     first, last = sizes.groupby(by).shift(1), sizes.groupby(by).shift(-1)
     weights = ((sizes - first) / (last - first), np.log(sizes / first) / np.log(last / first), 0.5)
     # logarithms of the chances of hits, by row and column

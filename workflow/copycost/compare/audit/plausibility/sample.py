@@ -1,9 +1,11 @@
-"""What the plausibility checks look at: one dataset of a file, prepared once for all of them."""
+"""What the plausibility checks look at, one dataset of a file, and what they say of it."""
 
+import csv
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from enum import StrEnum
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,9 @@ import pandas as pd
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.compare.audit.dataset import CELL, Dataset, per_byte
-from copycost.compare.audit.plausibility.finding import Finding, Kind, Sureness, declared
-from copycost.compare.audit.quantities import BY_NAME, DATASET, TOTALS
-from copycost.compare.audit.wording import cell_names
+from copycost.compare.audit.dataset import CELL, Dataset
+from copycost.compare.audit.quantities import BY_NAME, TOTALS
+from copycost.compare.audit.wording import TEMPLATES, cell_names, say
 
 SETTINGS = frozenset({"duration", "copied_share"})
 GIVEN = SETTINGS | {"bytes", "messages"}
@@ -22,6 +23,70 @@ GIVEN = SETTINGS | {"bytes", "messages"}
 
 CHANCE = 1e-6
 """Below this probability, what chance would have to do, it does not."""
+
+
+class Sureness(StrEnum):
+    """How sure a finding is, the surest first."""
+
+    CERTAIN = "certain"
+    VERY_LIKELY = "very likely"
+    POSSIBLE = "possible"
+
+
+class Kind(StrEnum):
+    """What a finding means for the numbers, the gravest first."""
+
+    NO_MEASUREMENT = "no measurement"
+    IMPOSSIBLE = "impossible"
+    CONTRADICTION = "contradiction"
+    NOT_SEPARATE = "not measured separately"
+    NOT_COUNTED = "not counted"
+    ODD = "odd, a question to the author"
+    WEAK = "weak evidence"
+    INCOMPLETE = "incomplete"
+
+
+@cache
+def declared() -> Mapping[str, Mapping[str, str]]:
+    """Return the rows of ``report/audit_findings.csv`` by code: all that a check can find.
+
+    A row names the check, what a finding means and how sure that is (unless it says otherwise), and
+    in Jinja what was found and why that can hardly be a measurement.
+    """
+    with (TEMPLATES / "audit_findings.csv").open(encoding="utf-8", newline="") as file:
+        return {row["code"]: row for row in csv.DictReader(file)}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that speaks against numbers being measurements.
+
+    `code`: of `declared`, which has its words. `found`: what was found, and in how many rows.
+    `why`: why that can hardly be a measurement. `numbers`: what these words take. `cells`: the
+    cells that show it, where not all do.
+    """
+
+    check: str
+    code: str
+    kind: Kind
+    sureness: Sureness
+    found: str
+    why: str
+    dataset: str
+    quantities: tuple[str, ...]
+    numbers: Mapping[str, object]
+    cells: tuple[str, ...]
+
+    @property
+    def refutes(self) -> bool:
+        """Tell whether the columns are, by this, no measurements of their own."""
+        refuting = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
+        return self.kind in refuting and self.sureness is not Sureness.POSSIBLE
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Return the order of findings: gravest first, then surest."""
+        return tuple(Kind).index(self.kind), tuple(Sureness).index(self.sureness)
 
 
 @dataclass(frozen=True)
@@ -84,11 +149,14 @@ class Sample:
         It is of the declared kind and sureness where nothing else is said.
         """
         row = declared()[code]
+        found = say(row["found"], numbers)
         if rows is not None and of_rows is not None:
             numbers |= {"n_rows": len(rows), "of_rows": of_rows}
+            found = f"{found}, in {len(rows)} of {of_rows} rows"
         return Finding(
-            code, kind or Kind(row["kind"]), sureness or Sureness(row["sureness"]), self.name,
-            quantities, numbers, () if rows is None else cell_names(rows),
+            row["check"], code, kind or Kind(row["kind"]), sureness or Sureness(row["sureness"]),
+            found, say(row["why"], numbers), self.name, quantities, numbers,
+            () if rows is None else cell_names(rows),
         )  # fmt: skip
 
     def relative_step(self, name: str) -> float:
@@ -111,9 +179,9 @@ def samples_of(dataset: Dataset) -> Iterator[Sample]:
     n_cpus = dataset.mapping.host.get("cpus")
     # In tables of copycost, the mean service time is the window over the messages.
     defined = frozenset({"latency"} if dataset.copycost_cells is not None else ())
-    known = (*dataset.table, *BY_NAME, *map(per_byte, TOTALS))
+    known = (*dataset.table, *BY_NAME, *(f"{name}_per_byte" for name in TOTALS))
     whole = dataset.table.reindex(columns=list(dict.fromkeys(known)))
-    for name, table in whole.groupby(DATASET, sort=False):
+    for name, table in whole.groupby("dataset", sort=False):
         steps = dataset.steps.loc[table.index].reset_index(drop=True)
         table = table.reset_index(drop=True)
         resolutions = pd.DataFrame({column: _resolution(table[column], steps[column])
