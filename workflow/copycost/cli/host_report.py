@@ -32,7 +32,7 @@ from copycost.snakefile.messages import STUDIES
 def lay_out(one: HostSet) -> Path:
     """Lay a host's results out as a run leaves them; return the folder, which may be there already.
 
-    Raises DataError if its records were changed since they were merged.
+    Raises DataError if its records cannot be used any more.
     """
     folder = one.folder / "run"
     results = folder / "results"
@@ -48,7 +48,7 @@ def lay_out(one: HostSet) -> Path:
         return folder
     placed = []
     shutil.rmtree(results / "raw", ignore_errors=True)
-    for record in renumbered(one.unchanged_records()):
+    for record in renumbered(one.read_records()):
         path = folder / cell_of(record).path
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(record_text(record, path), path)

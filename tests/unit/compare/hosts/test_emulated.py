@@ -6,11 +6,9 @@ import pytest
 from sample_records import guest_entry, in_guests, with_round_trips
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
-from copycost.compare.hosts.gathering import gather
-from copycost.compare.hosts.host_tables import HostTables
+from copycost.compare.hosts.fleet import Fleet, gather
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import merge
-from copycost.compare.hosts.meta_analysis import with_hosts
 from tools.recompute.fleet import _values
 
 
@@ -30,24 +28,24 @@ def guests(accelerator: str) -> Records:
 
 
 @pytest.fixture
-def hosts(tmp_path: Path) -> dict[str, HostTables]:
+def fleet(tmp_path: Path) -> Fleet:
     for name in ("tcg", "kvm"):
         folder = write_run(tmp_path / name, guests(name), host_facts(kernel_release=name))
         merge(read_parcel(folder, name), tmp_path / "fleet")
-    return dict(gather(tmp_path / "fleet").tables)
+    return gather(tmp_path / "fleet")
 
 
-def test_an_emulated_guest_is_no_host_to_compare(hosts: dict[str, HostTables]) -> None:
+def test_an_emulated_guest_is_no_host_to_compare(fleet: Fleet) -> None:
     for table in ("ratios", "crossovers"):
-        conditions = with_hosts(hosts, table).groupby("host")["condition"].agg(set)
+        conditions = fleet.table(table).groupby("host")["condition"].agg(set)
         assert conditions["tcg"] == {"veth"}
         assert conditions["kvm"] == {"veth", "vm_loopback"}
-    assert hosts["tcg"].n_emulated == 12, "streams and round trips"
-    assert hosts["kvm"].n_emulated == 0
+    assert fleet.hosts["tcg"].n_emulated == 12, "streams and round trips"
+    assert fleet.hosts["kvm"].n_emulated == 0
 
 
-def test_recomputation_leaves_it_out(hosts: dict[str, HostTables], tmp_path: Path) -> None:
-    assert len(hosts) == 2
+def test_recomputation_leaves_it_out(fleet: Fleet, tmp_path: Path) -> None:
+    assert len(fleet.used) == 2
     for name, places in (("tcg", {"veth"}), ("kvm", {"veth", "vm_loopback"})):
         values = _values(tmp_path / "fleet" / f"host={name}")
         assert set(values["throughput_bits_per_s"]) == places

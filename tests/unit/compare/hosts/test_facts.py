@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from unit.compare.hosts.made import facts_of
+from unit.compare.hosts.made import quantity_of
 
 from copycost.compare.hosts.facts import _n_planned
 
@@ -12,25 +12,24 @@ from copycost.compare.hosts.facts import _n_planned
 @pytest.mark.parametrize(
     ("ratios", "sure", "verdict", "holds"),
     [
-        ([4.65, 1.43, 1.49], [True] * 3, "each_better", "open"),
-        ([1.1, 0.92, 1.5], [False, False, True], "each_better", "open"),
+        ([4.65, 1.43, 1.49], [True] * 3, "some hosts", "open"),
+        ([1.1, 0.92, 1.5], [False, False, True], "some hosts", "open"),
         ([1.1, 0.92, 1.5], [False] * 3, "open", "open"),
-        ([4.65, 0.43, 1.49], [True] * 3, "depends", "depends"),
-        ([2.0, 1.4, 3.1, 1.3, 2.5, 1.6], [True] * 6, "mostly_better", "open"),
-        ([1.4, 1.41, 1.39] * 4, [True] * 12, "better", "better"),
-        ([1.4, 1.41, 1.39] * 40 + [0.98], [False] * 120 + [True], "better_but", "open"),
-        ([1.4, 1.41, 1.39] * 40 + [0.98], [True] * 121, "better_but", "depends"),
-        ([0.6, 0.61, 0.59] * 40 + [1.02], [True] * 121, "worse_but", "depends"),
-        ([1.4, 1.5], [True] * 2, "few", "open"),
-        ([1.4, 0.5], [True] * 2, "depends", "depends"),
+        ([4.65, 0.43, 1.49], [True] * 3, "it depends", "depends"),
+        ([2.0, 1.4, 3.1, 1.3, 2.5, 1.6], [True] * 6, "the mean", "open"),
+        ([1.4, 1.41, 1.39] * 4, [True] * 12, "every host", "better"),
+        ([1.4, 1.41, 1.39] * 40 + [0.98], [False] * 120 + [True], "all but a few", "open"),
+        ([1.4, 1.41, 1.39] * 40 + [0.98], [True] * 121, "all but a few", "depends"),
+        ([0.6, 0.61, 0.59] * 40 + [1.02], [True] * 121, "all but a few", "depends"),
+        ([1.4, 1.5], [True] * 2, "too few hosts", "open"),
+        ([1.4, 0.5], [True] * 2, "it depends", "depends"),
     ],
 )
 def test_a_verdict_contradicts_no_host(
     ratios: list[float], sure: list[bool], verdict: str, holds: str
 ) -> None:
-    (pair,) = facts_of(ratios, sure)["pairs"]
-    (quantity,) = pair["quantities"]
-    assert quantity["point"]["verdict"] == verdict
+    quantity = quantity_of(ratios, sure)
+    assert quantity["point"]["holds_for"] == verdict
     assert [name for name, sizes in quantity["holds"].items() if sizes] == [holds]
 
 

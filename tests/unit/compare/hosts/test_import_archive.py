@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from unit.compare.hosts.made import path_of, records_of, write_run
 
-from copycost.compare.hosts.archive_reader import LARGEST_FILE, MOST_FILES
 from copycost.compare.hosts.export_command import archive_of
-from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.import_archive import LARGEST_FILE, MOST_FILES, read_parcel
 from copycost.compare.hosts.privacy import require_name
 from copycost.errors import ConfigError, DataError
 

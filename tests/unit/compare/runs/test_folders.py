@@ -7,7 +7,7 @@ import pytest
 from unit.compare.runs.made import GRID, Made, write_results
 
 from copycost.__main__ import main
-from copycost.compare.runs.folders import read_results
+from copycost.compare.runs.results import read_results
 from copycost.errors import DataError
 from copycost.records.columns import CELLS
 from copycost.records.record import SCHEMA_VERSION

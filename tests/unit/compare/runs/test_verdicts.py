@@ -13,15 +13,21 @@ from unit.compare.runs.made import Made, slower_by, write_results
 
 from copycost.compare.runs.environment_diff import differences
 from copycost.compare.runs.facts import compare_runs
-from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, Sides, round_means, sides_of
-from copycost.compare.runs.tables import gate_line, verdict_of
+from copycost.compare.runs.gates import Gate, gate_line, parse_gate
+from copycost.compare.runs.report import verdict_of
+from copycost.compare.runs.results import (
+    CELL,
+    QUANTITIES,
+    Cell,
+    Sides,
+    read_results,
+    round_means,
+    sides_of,
+)
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
-    Gate,
     RunSpread,
     judge,
-    parse_gate,
     spread_of_runs,
 )
 

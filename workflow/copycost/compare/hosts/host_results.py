@@ -16,8 +16,8 @@ from typing import Any
 from copycost.config.checkout import SCHEMAS
 from copycost.errors import CopycostError, DataError
 from copycost.records.files import write_whole
-from copycost.records.json_schema import RecordKind
-from copycost.records.record import SCHEMA_VERSION, Record, read_record
+from copycost.records.json_schema import RecordKind, several
+from copycost.records.record import SCHEMA_VERSION, Record, check_record, load_record
 
 STUDIES = ("streams", "round_trips")
 """Whose records are handed on."""
@@ -50,8 +50,7 @@ class HostSet:
     host: str
     state: int
     changes: tuple[str, ...]
-    n_records: int
-    content: str
+    content: str = ""
     source: str | None = None
 
     @property
@@ -76,33 +75,35 @@ class HostSet:
         return FACTS.read(self.folder / "host.json")
 
     def read_records(self) -> list[Record]:
-        """Return all records."""
-        return [read_record(path) for path in self.records]
+        """Return all records; DataError where one of them cannot be used any more.
 
-    def unchanged_records(self) -> list[Record]:
-        """Return all records as they were when they were merged, and checked.
-
-        That the folder still holds the same takes a fraction of the time to see that checking every
-        value again would.
+        That the folder still holds what was merged, and checked then, takes a fraction of the time
+        to see that checking every value again would.
         """
         contents = _contents(self)
-        if _digest_of(contents, self.folder) != self.content:
+        is_checked = _digest_of(contents, self.folder) == self.content
+        try:
+            return [
+                record for path, content in contents.items() if path.name not in _BESIDE
+                for record in records_in(content, path, is_checked=is_checked)
+            ]  # fmt: skip
+        except CopycostError as error:
+            raise _to_be_merged_again(error) from None
+
+
+def records_in(content: bytes, where: str | Path, *, is_checked: bool = False) -> list[Record]:
+    """Return the records in a file, checked unless its content was before."""
+    data = several(json.loads(content) if is_checked else load_record(content, where))
+    for record in data:
+        version = record.get("schema_version") if isinstance(record, dict) else None
+        if version != SCHEMA_VERSION:
             raise DataError(
-                f"{self.folder}: was changed after it was merged; remove the folder and merge what "
-                "./run export has written there again"
+                f"{where}: has schema version {version if isinstance(version, int) else 'none'}, "
+                f"and this copycost reads {SCHEMA_VERSION}; expected an export of this release"
             )
-        found = [
-            json.loads(content) for path, content in contents.items() if path.name not in _BESIDE
-        ]
-        for record in found:
-            record.pop("digest", None)  # of the file
-        versions = {record["schema_version"] for record in found} - {SCHEMA_VERSION}
-        if versions:
-            raise DataError(
-                f"{self.folder}: has records of schema version {min(versions)}, and this copycost "
-                f"reads {SCHEMA_VERSION}; remove the folder and merge an export of this release"
-            )
-        return found
+        if not is_checked:
+            check_record(record, where)
+    return [{name: value for name, value in record.items() if name != "digest"} for record in data]
 
 
 def read_sets(fleet: Path) -> list[HostSet]:
@@ -128,11 +129,10 @@ def read_set(folder: Path) -> HostSet:
     try:
         said = SET.read(folder / "set.json")
     except CopycostError as error:
-        found = str(error).partition("; expected")[0]
-        raise DataError(f"{found}; remove the folder and merge what it was made of again") from None
+        raise _to_be_merged_again(error) from None
     one = HostSet(
-        folder.parent, said["host"], said["state"], tuple(said["changes"]), said["n_records"],
-        said["content"], said.get("source"),
+        folder.parent, said["host"], said["state"], tuple(said["changes"]), said["content"],
+        said.get("source"),
     )  # fmt: skip
     if one.folder != folder:
         raise DataError(
@@ -140,6 +140,11 @@ def read_set(folder: Path) -> HostSet:
             "a fleet is not renamed: merge its export under the other name"
         )
     return one
+
+
+def _to_be_merged_again(error: CopycostError) -> DataError:
+    found = str(error).partition("; expected")[0]
+    return DataError(f"{found}; remove the folder and merge what it was made of again")
 
 
 def state_of_name(name: str) -> tuple[str, int]:
@@ -158,13 +163,13 @@ def describe(one: HostSet) -> HostSet:
 
     Until it is there, or where it is of another content, the set is not whole.
     """
-    n_records, content = len(one.records), _digest_of(_contents(one), one.folder)
+    content = _digest_of(_contents(one), one.folder)
     said = {
         "schema_version": SET_VERSION, "host": one.host, "state": one.state,
-        "changes": list(one.changes), "n_records": n_records, "content": content,
+        "changes": list(one.changes), "n_records": len(one.records), "content": content,
     } | ({"source": one.source} if one.source else {})  # fmt: skip
     SET.write(said, one.folder / "set.json")
-    return replace(one, n_records=n_records, content=content)
+    return replace(one, content=content)
 
 
 def _contents(one: HostSet) -> dict[Path, bytes]:

@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
 def report(fleet: Path, formats: Sequence[Format]) -> None:
     """Make the tables of all hosts and the report over them, and print what it says in short."""
     # Imported here: what is wrong with a source is said before figures and typesetting are loaded.
-    from copycost.compare.hosts import gathering
     from copycost.compare.hosts import report as written
+    from copycost.compare.hosts.fleet import gather
 
-    facts = written.write_tables(gathering.gather(fleet), fleet)
+    facts = written.write_tables(gather(fleet), fleet)
     print("\n".join(written.summary_lines(facts)))
     for path in written.write_report(facts, fleet, formats):
         print(f"report: {path}")

@@ -61,11 +61,7 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     try:
         there = same.read_records()
     except CopycostError as error:
-        found = str(error).partition("; expected")[0]
-        raise DataError(
-            f"{parcel.source}: cannot be added to {same.folder}, of which a record cannot be read "
-            f"({found}); remove that folder and merge what it was made of again"
-        ) from error
+        raise DataError(f"{parcel.source}: cannot be added to {same.name}: {error}") from error
     placed, n_replaced, is_further_run = _placed(there, parcel.records)
     if not vouched:
         _require_its_own(parcel, same, there, n_replaced)
@@ -110,7 +106,7 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
             f"one has changed, as OTHER={parcel.source} if it is another one"
         )
     number = states[-1].state + 1 if states else 1
-    new = HostSet(fleet, parcel.name, number, tuple(changes), 0, "", source)
+    new = HostSet(fleet, parcel.name, number, tuple(changes), source=source)
     shutil.rmtree(new.folder, ignore_errors=True)  # what a merge left half made
     write_facts(dict(parcel.host), new.folder / "host.json")
     return new, bool(states)

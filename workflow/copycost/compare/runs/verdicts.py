@@ -1,8 +1,6 @@
-"""What may be said of each cell, of groups of cells and of all together; and ``--fail-if``."""
+"""What may be said of each cell, of groups of cells and of all together."""
 
-import argparse
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +16,11 @@ from copycost.analysis.stats.differences import (
     with_run_spread,
 )
 from copycost.analysis.stats.ratios import holm
-from copycost.compare.runs.samples import Cell, Sides, round_means, run_mean
+from copycost.compare.runs.results import Cell, Sides, round_means, run_mean
 
 CONFIDENCE = 0.95
+_VAGUE = 20.0
+"""A factor between the ends of an interval by which it says that no difference could be seen."""
 
 Unit = Literal["runs", "rounds"]
 """What is taken to be independent: runs, where a side has several; else the rounds of two runs."""
@@ -85,6 +85,15 @@ class Judgement:
     sizes: Mapping[tuple[int], Verdict]
     whole: Verdict
     contradicts: bool
+
+
+def share_shown(ends: tuple[float, float]) -> float:
+    """Return by which share a ratio must be above 1 to be shown by an interval as wide as this.
+
+    Infinite where that is no interval to a reader.
+    """
+    low, high = ends
+    return math.sqrt(high / low) - 1.0 if low > 0.0 and high / low <= _VAGUE else math.inf
 
 
 def judge(sides: Sides, spread: RunSpread) -> Judgement:
@@ -194,65 +203,3 @@ def _variances(sides: Sides, columns: Sequence[int], freedom: int) -> tuple[floa
             if logs.size > 1:
                 of_rounds.append(float(logs.var(ddof=1)) / logs.size)
     return squares / freedom, float(np.mean(of_rounds)) if of_rounds else 0.0
-
-
-QUANTITY_OF = {"slower": "throughput", "costlier": "cpu_time", "longer": "round_trip"}
-"""What each word is about: lower throughput, more CPU time per byte, a longer round trip."""
-
-_GATE = re.compile(rf"({'|'.join(QUANTITY_OF)}):(\d+(?:\.\d+)?)%?")
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A bound on how much worse B may be: ``slower``, ``costlier`` or ``longer`` by so much."""
-
-    word: str
-    percent: float
-
-    @property
-    def quantity(self) -> str:
-        """Return the name of the quantity."""
-        return QUANTITY_OF[self.word]
-
-    @property
-    def bound(self) -> float:
-        """Return the ratio, B over A, that has to be shown to be passed."""
-        change = self.percent / 100.0
-        return 1.0 - change if self.word == "slower" else 1.0 + change
-
-    def is_passed(self, low: float, high: float) -> bool:
-        """Tell whether an interval lies wholly on the far side of the bound."""
-        return high < self.bound if self.word == "slower" else low > self.bound
-
-    def is_ruled_out(self, low: float, high: float) -> bool:
-        """Tell whether an interval lies wholly on the near side of the bound."""
-        return low >= self.bound if self.word == "slower" else high <= self.bound
-
-    def smallest(self, share: float) -> float:
-        """Return it as a change for the worse [percent]: by which share B must be above A."""
-        if self.word == "slower" and math.isfinite(share):
-            share = 1.0 - 1.0 / (1.0 + share)
-        return 100.0 * share
-
-    def failing_cells(self, judgement: Judgement) -> list[Cell]:
-        """Return the cells whose interval, widened for the number of cells, lies beyond."""
-        return [cell for cell, one in judgement.cells.items() if self.is_passed(*one.widened)]
-
-    def fails_whole(self, judgement: Judgement) -> bool:
-        """Tell whether the interval of the mean over all cells lies beyond.
-
-        Not where cells contradict each other, since that mean then speaks for neither.
-        """
-        of_whole = judgement.whole.found.interval(CONFIDENCE)
-        return not judgement.contradicts and self.is_passed(*of_whole)
-
-
-def parse_gate(text: str) -> Gate:
-    """Return what a word of the command line, such as ``slower:5%``, asks for."""
-    match = _GATE.fullmatch(text)
-    if match is None or (match[1] == "slower" and float(match[2]) >= 100.0):
-        raise argparse.ArgumentTypeError(
-            f"{text} is no bound, must be {', '.join(QUANTITY_OF)}, a colon and per cent, "
-            "such as slower:5%"
-        )
-    return Gate(match[1], float(match[2]))
