@@ -15,7 +15,7 @@ from typing import Any, cast
 import yaml
 
 from copycost.cli.environment import LAUNCH
-from copycost.compare.hosts.host_results import FLEET, HostSet, read_all_sets
+from copycost.compare.hosts.host_results import FLEET, HostSet, read_sets
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.cells import LISTS, Cell
 from copycost.config.checkout import ROOT, SOURCES
@@ -110,7 +110,7 @@ def _section_of(cell: Cell) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Write the report on a host; the words behind its name are Snakemake's options."""
     name, *options = arguments
-    found, unreadable = read_all_sets(FLEET)
+    found, unreadable = read_sets(FLEET)
     sets = {one.name: one for one in found}
     try:
         if name in unreadable:

@@ -37,15 +37,16 @@ def fleet(tmp_path: Path) -> Fleet:
 
 def test_an_emulated_guest_is_no_host_to_compare(fleet: Fleet) -> None:
     for table in ("ratios", "crossovers"):
-        conditions = fleet.table(table).groupby("host")["condition"].agg(set)
-        assert conditions["tcg"] == {"veth"}
-        assert conditions["kvm"] == {"veth", "vm_loopback"}
+        conditions = {
+            name: set(getattr(of, table)["condition"]) for name, of in fleet.hosts.items()
+        }
+        assert conditions == {"tcg": {"veth"}, "kvm": {"veth", "vm_loopback"}}
     assert fleet.hosts["tcg"].n_emulated == 12, "streams and round trips"
     assert fleet.hosts["kvm"].n_emulated == 0
 
 
 def test_recomputation_leaves_it_out(fleet: Fleet, tmp_path: Path) -> None:
-    assert len(fleet.used) == 2
+    assert len(fleet.hosts) == 2
     for name, places in (("tcg", {"veth"}), ("kvm", {"veth", "vm_loopback"})):
         values = _values(tmp_path / "fleet" / f"host={name}")
         assert set(values["throughput_bits_per_s"]) == places

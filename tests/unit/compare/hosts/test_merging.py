@@ -6,7 +6,7 @@ import pytest
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.host_results import HostSet, read_all_sets, read_sets
+from copycost.compare.hosts.host_results import HostSet, read_sets
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merge_command import said_of
 from copycost.compare.hosts.merging import Merged, merge
@@ -23,7 +23,7 @@ def merged(tmp_path: Path, records: Records, name: str = "lab", **identity: obje
 
 
 def only_set(tmp_path: Path) -> HostSet:
-    (one,) = read_sets(tmp_path / "fleet")
+    (one,), _ = read_sets(tmp_path / "fleet")
     return one
 
 
@@ -72,7 +72,7 @@ def test_a_host_that_changed_is_a_state_of_its_own(tmp_path: Path) -> None:
     assert again.is_new_state
     assert again.into.name == "lab_2"
     assert again.into.changes == ("kernel_release was 6.1, is 6.12",)
-    sets = read_sets(tmp_path / "fleet")
+    sets, _ = read_sets(tmp_path / "fleet")
     assert [len(one.records) for one in sets] == [6, 6]
     assert [one.name for one in sets] == ["lab", "lab_2"]
     back = merged(tmp_path, records_of(), kernel_release="6.1")
@@ -100,7 +100,7 @@ def test_an_archive_that_takes_the_name_of_a_host_does_not_take_its_place(tmp_pa
     said = refusal(tmp_path, "theirs", other, kernel_release="6.12")
     assert "host=lab is of a host of that name that is another (kernel_release was 6.1" in said
     assert said.endswith("theirs if it is another one")
-    assert [one.name for one in read_sets(tmp_path / "fleet")] == ["lab"]
+    assert [one.name for one in read_sets(tmp_path / "fleet")[0]] == ["lab"]
     again = by_itself(tmp_path, "theirs", other, update=True, kernel_release="6.12")
     assert (again.into.name, again.is_new_state) == ("lab_2", True)
 
@@ -131,8 +131,8 @@ def test_nothing_is_added_to_a_host_that_cannot_be_read(tmp_path: Path) -> None:
     (one.folder / "set.json").write_text("{")
     with pytest.raises(DataError, match=r"cannot be added to lab: .*set\.json, line 1"):
         merged(tmp_path, records_of())
-    assert read_sets(tmp_path / "fleet") == []
-    assert set(read_all_sets(tmp_path / "fleet")[1]) == {"lab"}
+    sets, unreadable = read_sets(tmp_path / "fleet")
+    assert (sets, set(unreadable)) == ([], {"lab"})
     assert len(one.records) == 6, "and what is there stays"
     (one.folder / "set.json").write_text(text)
     one.records[0].write_text("{")
@@ -156,4 +156,4 @@ def test_the_command_refuses_what_is_damaged_and_merges_the_rest(
     assert "bad: refused" in said.err
     assert "none: has no results" in said.err
     assert "2 sources of 3 not merged" in said.err
-    assert [one.name for one in read_sets(fleet)] == ["lab"]
+    assert [one.name for one in read_sets(fleet)[0]] == ["lab"]

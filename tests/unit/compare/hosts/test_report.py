@@ -140,8 +140,8 @@ def troubled(
     folder = tmp_path_factory.mktemp("troubled")
     fleet = shutil.copytree(made_small, folder / "fleet")
     # a node of the first host, and one with the same value in all of a way's rounds
-    boot = read_sets(fleet)[0].read_records()[0]["boot_id"]
-    (other,) = read_sets(made_fleet(lab, folder / "other", 1, seed=2))
+    boot = read_sets(fleet)[0][0].read_records()[0]["boot_id"]
+    (other,), _ = read_sets(made_fleet(lab, folder / "other", 1, seed=2))
     node = [{**one, "boot_id": boot} for one in other.read_records()]
     runs = {"node": node[: len(node) // 2], "invented": records_of(range(1, 5), WAYS)}
     sources = [f"{name}={write_run(folder / name, records)}" for name, records in runs.items()]

@@ -91,13 +91,10 @@ def _draw_ratios(
     is_shown = (hosts["low"] > 1.0) | (hosts["high"] < 1.0)
     is_better = (hosts["ratio"] > 1.0) == (quantity["metric"] == THROUGHPUT)
     colours = np.select([~is_shown, is_better], [QUIET, _BETTER], _WORSE)
-    for one, colour in zip(hosts.itertuples(), colours, strict=True):
-        style = {"color": colour, "lw": 1.1 * width, "ms": 3.2 * width, "zorder": 3}
-        axes.plot([one.low, one.high], [one.row, one.row], **style)
-        axes.plot([one.ratio], [one.row], "o", **style)
-    ends = pd.DataFrame({"value": [*hosts["ratio"], 1.0]}).join(
-        hosts[_INTERVAL].reset_index(drop=True)
-    )
+    axes.hlines(hosts["row"], hosts["low"], hosts["high"], list(colours), lw=1.1 * width, zorder=2)
+    axes.scatter(hosts["ratio"], hosts["row"], (4.0 * width) ** 2, list(colours), lw=0, zorder=3)
+    ends = pd.DataFrame({"value": [*hosts["ratio"], 1.0]})
+    ends = ends.join(hosts[_INTERVAL].reset_index(drop=True))
     value_axis(axes, scale_of(ends, "log"), along="x")
     axes.grid(visible=False)
     axes.axvline(1.0, color=QUIET, lw=0.8, ls=(0, (3, 2)), zorder=0.9)
@@ -105,8 +102,10 @@ def _draw_ratios(
 
 def _draw_places(axes: Axes, sizes: Sequence[int], hosts: pd.DataFrame, width: float) -> None:
     turning = hosts[hosts["outcome"] == "from"]
-    style = {"color": _BETTER, "lw": 1.6 * width, "marker": "|", "ms": 2.6 * width, "zorder": 2}
-    axes.plot(turning[ENDS].T.to_numpy(), np.tile(turning["row"], (2, 1)), **style)
+    axes.plot(
+        turning[ENDS].T.to_numpy(), np.tile(turning["row"], (2, 1)), color=_BETTER,
+        lw=1.6 * width, marker="|", ms=2.6 * width, zorder=2,
+    )  # fmt: skip
     for outcome, size, marker, colour in (
         ("always", sizes[0], "<", _BETTER), ("never", sizes[-1], ">", _WORSE),
     ):  # fmt: skip

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pandas as pd
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.stats.random_effects import AcrossHosts, across_hosts, outlying
 from copycost.analysis.stats.ratios import holm, holm_levels, t_quantile
-from copycost.compare.hosts.host_results import read_all_sets, state_of_name
+from copycost.compare.hosts.host_results import read_sets, state_of_name
 from copycost.compare.hosts.host_tables import PAIR, SETTINGS, HostTables, tables_of
 from copycost.errors import CopycostError, DataError
 
@@ -67,7 +67,7 @@ def gather(folder: Path) -> Fleet:
     containers of one machine, or copies of one host's results. What an audit finds odd is
     told, and leaves nobody out: a host that was busy is still one.
     """
-    sets, unreadable = read_all_sets(folder)
+    sets, unreadable = read_sets(folder)
     n_workers = len(os.sched_getaffinity(0))
     with warnings.catch_warnings(), ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
         # forked: nothing here has threads that hold locks, and nothing is imported anew
@@ -143,35 +143,22 @@ def judge(ratios: pd.DataFrame, crossovers: pd.DataFrame) -> Across:
         t_quantile(1.0 - own / 2.0, n - 1) if n > 1 else np.nan
         for own, n in zip(levels, rows["n_pairs"], strict=True)
     ]
-    cells = rows.groupby(CELL, sort=True)
-    p_values = cells["p_value"].transform(lambda values: holm(values.to_numpy(np.float64)))
+    p_values = rows.groupby(CELL)["p_value"].transform(lambda p: holm(p.to_numpy(np.float64)))
     better = np.where(rows["metric"] == THROUGHPUT, 1, -1)
     rows["sign"] = np.sign(rows["log"]).where(p_values < level, 0.0).astype(int) * better
     rows["beyond"] = np.nan
     n_looks = rows.groupby(_LOOK).ngroups
     found = []
-    for cell, of in cells:
+    for cell, of in rows.groupby(CELL):
         logs, errors = of["log"].to_numpy(np.float64), of["error"].to_numpy(np.float64)
         rows.loc[of.index, "beyond"] = outlying(logs, errors, 1.0 - level / n_looks)
         told = across_hosts(logs, errors, SETTINGS.confidence)
-        signs = rows.loc[of.index, "sign"]
-        found.append(dict(zip(CELL, cell, strict=True)) | _told(told, signs, cell[3] == THROUGHPUT))
-    columns = [*ACROSS_COLUMNS, "mean_sign", "next_sign"]
-    return Across(rows, pd.DataFrame(found, columns=columns), crossovers)
-
-
-def _told(told: AcrossHosts, signs: pd.Series, more_is_better: bool) -> dict[str, float]:
-    """Return a row of `Across.cells` but for what names it."""
-
-    def side(low: float, high: float) -> int:
-        sign = int(low > 0.0) - int(high < 0.0)
-        return sign if more_is_better else -sign
-
-    ends = np.exp([told.mean, told.low, told.high, told.next_low, told.next_high])
-    names = ("ratio", "low", "high", "next_low", "next_high")
-    return dict(zip(names, map(float, ends), strict=True)) | {
-        "n_hosts": told.n, "spread": told.spread, "spread_low": told.spread_low,
-        "spread_high": told.spread_high, "n_better": int((signs == 1).sum()),
-        "n_worse": int((signs == -1).sum()), "n_open": int((signs == 0).sum()),
-        "mean_sign": side(told.low, told.high), "next_sign": side(told.next_low, told.next_high),
-    }  # fmt: skip
+        found.append((*cell, *astuple(told), *((of["sign"] == sign).sum() for sign in (1, -1, 0))))
+    names = [*CELL, *(one.name for one in fields(AcrossHosts)), "n_better", "n_worse", "n_open"]
+    cells = pd.DataFrame(found, columns=names).rename(columns={"n": "n_hosts", "mean": "ratio"})
+    better = np.where(cells["metric"] == THROUGHPUT, 1, -1)
+    for name, low, high in (("mean_sign", "low", "high"), ("next_sign", "next_low", "next_high")):
+        cells[name] = ((cells[low] > 0.0).astype(int) - (cells[high] < 0.0)) * better
+    logs_of = ["ratio", "low", "high", "next_low", "next_high"]
+    cells[logs_of] = np.exp(cells[logs_of].astype(float))
+    return Across(rows, cells[[*ACROSS_COLUMNS, "mean_sign", "next_sign"]], crossovers)

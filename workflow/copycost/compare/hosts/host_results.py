@@ -15,7 +15,6 @@ from typing import Any
 
 from copycost.config.checkout import SCHEMAS
 from copycost.errors import CopycostError, DataError
-from copycost.records.files import write_whole
 from copycost.records.json_schema import RecordKind, several
 from copycost.records.record import SCHEMA_VERSION, Record, check_record, load_record
 
@@ -101,18 +100,17 @@ def records_in(content: bytes, where: str | Path, *, is_checked: bool = False) -
                 f"{where}: has schema version {version if isinstance(version, int) else 'none'}, "
                 f"and this copycost reads {SCHEMA_VERSION}; expected an export of this release"
             )
+        record.pop("digest", None)  # of the file
         if not is_checked:
             check_record(record, where)
-    return [{name: value for name, value in record.items() if name != "digest"} for record in data]
+    return data
 
 
-def read_sets(fleet: Path) -> list[HostSet]:
-    """Return all states of all hosts of a fleet that can be read, by name and state."""
-    return read_all_sets(fleet)[0]
+def read_sets(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
+    """Return all states of all hosts of a fleet, by name and state, and why others are unreadable.
 
-
-def read_all_sets(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
-    """Return the same, and the names of sets that cannot be read, each with a sentence on why."""
+    The latter is a sentence by the name of the set.
+    """
     found, unreadable = [], {}
     for folder in sorted(fleet.glob("host=*")):
         if not _FOLDER.fullmatch(folder.name) or not (folder / "set.json").is_file():
@@ -151,11 +149,6 @@ def state_of_name(name: str) -> tuple[str, int]:
     """Return the host and the number of the state that a set's name tells."""
     host, _, state = name.partition("_")
     return host, int(state or 1)
-
-
-def write_facts(facts: Mapping[str, Any], path: Path) -> None:
-    """Write facts, the same ones as the same bytes."""
-    write_whole(json.dumps(facts, indent=1, sort_keys=True) + "\n", path)
 
 
 def describe(one: HostSet) -> HostSet:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import BASELINE
 from copycost.compare.audit.report import typeset
 from copycost.compare.audit.wording import fill, lines_of
 from copycost.compare.hosts.facts import fleet_facts
@@ -162,16 +163,10 @@ def _from_size(quantity: Facts) -> str:
 
 
 def summary_lines(facts: Facts) -> list[str]:
-    """Return what is printed, in lines of at most 80 columns."""
-    said = []
-    for pair in facts["pairs"]:
-        if pair["baseline"] == "two_copy":
-            first = pair["quantities"][0]
-            at, holds, mean, further, _, hosts = _point(first)
-            said.append(
-                f"{pair['condition']}, {pair['implementation']} / two_copy, "
-                f"{metric_words(first['metric'])} at {at}: {mean}, {holds} (further host: "
-                f"{further}); better/open/worse on {hosts} hosts"
-                + (f"; from size: {_from_size(first)}" if first["turns"] else "")
-            )
+    """Return what is printed, in lines of at most 80 columns: of each pair the first quantity."""
+    said = [
+        (pair, metric_words(first["metric"]), _point(first), _from_size(first))
+        for pair in facts["pairs"]
+        if pair["baseline"] == BASELINE and (first := pair["quantities"][0])
+    ]
     return lines_of(fill("fleet.txt.j2", fleet=facts, lines=said))

@@ -189,18 +189,10 @@ def _end_of(folder: str) -> str:
 
 def summary_lines(facts: Facts) -> list[str]:
     """Return the lines that are printed, of at most 80 columns; no folder's name is broken."""
-    quantities = [(_verdict_line(q), list(_standing(q))) for q in facts["quantities"]]
-    gates = map(gate_line, facts["gates"])
-    said = fill("between_runs.txt.j2", compared=facts, quantities=quantities, gates=gates, **_ABOUT)
+    rows = table_rows(facts)
+    standing = {q["name"]: list(_standing(q)) for q in facts["quantities"]}
+    said = fill("between_runs.txt.j2", compared=facts, rows=rows, standing=standing, **_ABOUT)
     return lines_of(said)
-
-
-def _verdict_line(q: Facts) -> str:
-    mean, interval, verdict, cells, smallest, spread = verdict_of(q)
-    return (
-        f"{NAMES[q['name']]}, B / A: {mean} ({interval}), {verdict}; cells better/open/worse in B: "
-        f"{cells}; would have shown in a cell: {smallest}; runs of a side differ by: {spread}"
-    )
 
 
 def _standing(q: Facts) -> Iterator[str]:
