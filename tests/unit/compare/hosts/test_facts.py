@@ -4,9 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from unit.compare.hosts.made import quantity_of
+from sample_records import guest_entry, in_guests, with_round_trips
+from unit.compare.hosts.made import host_facts, quantity_of, records_of, write_run
 
 from copycost.compare.hosts.facts import _n_planned
+from copycost.compare.hosts.fleet import gather
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.merging import merge
+from tools.recompute.fleet import _values
 
 
 @pytest.mark.parametrize(
@@ -49,3 +54,25 @@ def test_a_host_was_to_measure_what_its_configuration_says(tmp_path: Path) -> No
     assert _n_planned(path) == 24
     path.write_text(json.dumps(config | {"streams": ["nonsense"]}))
     assert _n_planned(path) == _n_planned(tmp_path / "none.json") == 0
+
+
+def test_an_emulated_guest_is_no_host_to_compare_and_recomputation_leaves_it_out(
+    tmp_path: Path,
+) -> None:
+    places = {"tcg": {"veth"}, "kvm": {"veth", "vm_loopback"}}
+    for name in places:
+        entry = guest_entry("g", "sender", "receiver", accelerator=name)
+        streams, trips = (
+            [in_guests(one, entry) for one in records_of(start_s=start_s, testbed="vm_loopback")]
+            for start_s in (1000, 2000)
+        )
+        records = [*records_of(), *streams, *map(with_round_trips, trips)]
+        folder = write_run(tmp_path / name, records, host_facts(kernel_release=name))
+        merge(read_parcel(folder, name), tmp_path / "fleet")
+    hosts = gather(tmp_path / "fleet").hosts
+    assert {name: of.n_emulated for name, of in hosts.items()} == {"tcg": 12, "kvm": 0}
+    for name, of in hosts.items():
+        recomputed = _values(tmp_path / "fleet" / f"host={name}")
+        for found in (of.ratios["condition"], of.crossovers["condition"],
+                      recomputed["throughput_bits_per_s"]):  # fmt: skip
+            assert set(found) == places[name]

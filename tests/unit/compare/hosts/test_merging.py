@@ -1,5 +1,6 @@
 """Merging adds: nothing twice, nothing lost, another state of a host beside the old one."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,15 @@ LATER = "2026-02-01T00:00:00+00:00"
 OTHER_BOOT = "99999999-2222-3333-4444-555555555555"
 
 
-def merged(tmp_path: Path, records: Records, name: str = "lab", **identity: object) -> Merged:
-    n_before = len(list(tmp_path.glob("run*")))
-    folder = write_run(tmp_path / f"run{n_before}", records, host_facts(**identity))
-    return merge(read_parcel(folder, name), tmp_path / "fleet")
-
-
-def only_set(tmp_path: Path) -> HostSet:
-    (one,), _ = read_sets(tmp_path / "fleet")
-    return one
+def merged(
+    tmp_path: Path, records: Records, name: str | None = "lab", place: str = "run",
+    update: bool = False, **identity: object,
+) -> Merged:  # fmt: skip
+    """Merge results whose host is named by whoever merges, or by nobody but themselves."""
+    shutil.rmtree(tmp_path / place, ignore_errors=True)
+    alias = None if place.startswith("unnamed") else "lab"
+    folder = write_run(tmp_path / place, records, host_facts(**identity), alias)
+    return merge(read_parcel(folder, name), tmp_path / "fleet", update=update)
 
 
 def rounds(one: HostSet) -> dict[str, list[int]]:
@@ -79,13 +80,8 @@ def test_a_host_that_changed_is_a_state_of_its_own(tmp_path: Path) -> None:
     assert (back.into.name, back.n_known) == ("lab", 6)
 
 
-def by_itself(
-    tmp_path: Path, place: str, records: Records, *, update: bool = False, **identity: object
-) -> Merged:
-    """Merge results whose host was named by nobody but themselves."""
-    alias = None if place.startswith("unnamed") else "lab"
-    folder = write_run(tmp_path / place, records, host_facts(**identity), alias)
-    return merge(read_parcel(folder), tmp_path / "fleet", update=update)
+def by_itself(tmp_path: Path, place: str, records: Records, **about: object) -> Merged:
+    return merged(tmp_path, records, None, place, **about)  # type: ignore[arg-type]
 
 
 def refusal(tmp_path: Path, place: str, records: Records, **identity: object) -> str:
@@ -110,7 +106,7 @@ def test_records_give_way_only_to_those_of_the_same_source(tmp_path: Path) -> No
     mixed = records_of(range(1, 2)) + records_of(range(2, 4), start_s=9000, started_at=LATER)
     said = refusal(tmp_path, "theirs", mixed)
     assert "4 records would take the place of what another source brought" in said
-    assert only_set(tmp_path) == first.into
+    assert read_sets(tmp_path / "fleet")[0] == [first.into]
     assert by_itself(tmp_path, "mine", mixed).n_replaced == 4
 
 
