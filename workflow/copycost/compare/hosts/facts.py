@@ -22,6 +22,7 @@ from copycost.config.yaml_loader import read_sections
 from copycost.errors import CopycostError
 from copycost.figures.markers import in_order
 from copycost.records.files import read_json
+from copycost.wording.markdown import slug
 
 POINT_BYTES = 65536
 """Size of the messages that hosts are told by, or the nearest that most hosts have."""
@@ -97,6 +98,7 @@ def pairs_of(found: Across) -> Iterator[Facts]:
         there = set(cells.loc[cells["n_threads"] == n_threads, "metric"])
         of_pair = found.only(**pair, n_threads=n_threads)
         yield pair | {
+            "id": "-".join(["trips"] * bool(key[0]) + [slug(name) for name in key[1:]]),
             "study": "round_trips" if key[0] else "streams",
             "n_threads": n_threads,
             "quantities": [

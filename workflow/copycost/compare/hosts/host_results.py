@@ -8,7 +8,6 @@ another kernel, is ``host=NAME_2``.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +68,16 @@ class HostSet:
             path for study in STUDIES for path in (self.folder / "raw" / study).rglob("rep=*.json")
         )
 
+    def contents(self) -> tuple[dict[Path, bytes], str]:
+        """Return all that it holds by now, and the SHA-256 of that."""
+        paths = (*self.records, *(self.folder / name for name in _BESIDE))
+        contents = {path: path.read_bytes() for path in paths if path.is_file()}
+        digest = hashlib.sha256()
+        for path, content in contents.items():
+            digest.update(f"{path.relative_to(self.folder)}\n".encode())
+            digest.update(hashlib.sha256(content).digest())
+        return contents, digest.hexdigest()
+
     def facts(self) -> dict[str, Any]:
         """Return the facts of the host."""
         return FACTS.read(self.folder / "host.json")
@@ -79,13 +88,14 @@ class HostSet:
         That the folder still holds what was merged, and checked then, takes a fraction of the time
         to see that checking every value again would.
         """
-        contents = _contents(self)
-        is_checked = _digest_of(contents, self.folder) == self.content
+        contents, digest = self.contents()
+        is_checked = digest == self.content
         try:
             return [
-                record for path, content in contents.items() if path.name not in _BESIDE
-                for record in records_in(content, path, is_checked=is_checked)
-            ]  # fmt: skip
+                record
+                for path in self.records
+                for record in records_in(contents[path], path, is_checked=is_checked)
+            ]
         except CopycostError as error:
             raise _to_be_merged_again(error) from None
 
@@ -156,24 +166,10 @@ def describe(one: HostSet) -> HostSet:
 
     Until it is there, or where it is of another content, the set is not whole.
     """
-    content = _digest_of(_contents(one), one.folder)
+    _, content = one.contents()
     said = {
         "schema_version": SET_VERSION, "host": one.host, "state": one.state,
         "changes": list(one.changes), "n_records": len(one.records), "content": content,
     } | ({"source": one.source} if one.source else {})  # fmt: skip
     SET.write(said, one.folder / "set.json")
     return replace(one, content=content)
-
-
-def _contents(one: HostSet) -> dict[Path, bytes]:
-    """Return all that a set holds, records first."""
-    paths = (*one.records, *(one.folder / name for name in _BESIDE))
-    return {path: path.read_bytes() for path in paths if path.is_file()}
-
-
-def _digest_of(contents: Mapping[Path, bytes], folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path, content in contents.items():
-        digest.update(f"{path.relative_to(folder)}\n".encode())
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()

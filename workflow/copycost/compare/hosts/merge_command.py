@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
             sources.append((require_name(match["name"], text), Path(match["path"])))
     refused = merge_all(sources, options.into, update=options.update)
     if not options.no_report and (read_sets(options.into)[0] or not options.sources):
-        report(options.into, [kind for kind in FORMATS if kind in options.formats])
+        report(options.into, options.formats)
     return 1 if refused else 0
 
 

@@ -18,26 +18,15 @@ from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.typeset import Format
 from copycost.wording.filters import exact_size, percent, ratio, size, sizes, span
-from copycost.wording.markdown import code, escape, slug
+from copycost.wording.markdown import code, escape
 from copycost.wording.words import plural
 
 TITLE = "What each copy costs, on many hosts"
 _LEFT_OUT = {None: "", "older": ", earlier", "one_kernel": ", left out"}
 _MOST_NAMED = 8
 _HELD = ("better", "worse", "depends")
-_TOLD = {
-    "kernel": "Linux", "processor": "Processor", "CPUs": ">CPUs",
-    "last-level cache": ">Last-level cache", "virtualisation": "Virtual",
-}  # fmt: skip
-"""Facts that the table of hosts has, with the titles of their columns."""
-
-COLUMNS = {
-    "across": (
-        "On", "Ratio", "Of", ">Size", "Holds for", ">Mean", ">Further host", ">Host to host",
-        ">Hosts", "From size",
-    ),
-    "hosts": ("Host", *_TOLD.values(), ">Measured", ">Disturbed"),
-}  # fmt: skip
+_TOLD = ("kernel", "processor", "CPUs", "last-level cache", "virtualisation")
+"""Facts that the table of hosts has."""
 
 
 def write_tables(fleet: Fleet, folder: Path) -> Facts:
@@ -74,17 +63,13 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
     drawn = out / "figures" / "across"
     drawn.mkdir(parents=True, exist_ok=True)
     figures: list[Path] = []
-    pairs = []
     for pair in facts["pairs"]:
-        names = (pair["condition"], pair["implementation"], pair["baseline"])
-        trips = ["trips"] if pair["study"] == "round_trips" else []
-        pairs.append(pair | {"id": "-".join([*trips, *map(slug, names)])})
-        figures.append(drawn / f"{pairs[-1]['id']}.svg")
+        figures.append(drawn / f"{pair['id']}.svg")
         save(draw_forest(pair), figures[-1])
     subtitle = plural(facts["n_hosts"], "host")
     return typeset(
         "fleet.qmd.j2", out, figures, formats, title=TITLE, subtitle=subtitle, running=subtitle,
-        fleet=facts, columns=COLUMNS, rows=table_rows(facts), pairs=pairs,
+        fleet=facts, rows=table_rows(facts),
     )  # fmt: skip
 
 

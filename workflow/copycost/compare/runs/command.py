@@ -75,8 +75,7 @@ def run(options: argparse.Namespace) -> int:
         from copycost.compare.runs.report import summary_lines, write_report
 
         print("\n".join(summary_lines(facts)))
-        formats = [one for one in FORMATS if one in options.formats]
-        for path in write_report(facts, options.output, formats):
+        for path in write_report(facts, options.output, options.formats):
             print(f"report: {path}")
     gates = facts["gates"]
     if any(gate["fails"] for gate in gates):

@@ -117,6 +117,7 @@ def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
     halves = [share_shown(one.widened) for one in verdicts if one.found.has_interval]
     return {
         "name": quantity.name,
+        "title": quantity.title,
         "unit": judgement.unit,
         "n_cells": len(cells),
         "n_better": signs.count(1),

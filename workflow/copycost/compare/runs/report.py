@@ -13,7 +13,6 @@ from copycost.compare.audit.wording import fill, lines_of
 from copycost.compare.hosts.privacy import shown
 from copycost.compare.runs.facts import CELL_COLUMNS
 from copycost.compare.runs.gates import gate_line
-from copycost.compare.runs.results import QUANTITIES
 from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.lines import draw_lines
@@ -28,7 +27,6 @@ from copycost.wording.markdown import code, escape
 from copycost.wording.words import plural
 
 TITLE = "Two sides compared"
-NAMES = {quantity.name: quantity.title for quantity in QUANTITIES}
 _ABOUT = {"command": "compare", "about": "this with facts.json of the comparison"}
 """What to do where a template asks for a fact that there is not."""
 
@@ -61,7 +59,7 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
             shown[name].append(f"assets/ratios/{svg.name}")
     return typeset(
         "between_runs.qmd.j2", folder, figures, formats, title=TITLE, subtitle=_sides(facts),
-        running=_sides(facts, short=True), compared=facts, rows=table_rows(facts), names=NAMES,
+        running=_sides(facts, short=True), compared=facts, rows=table_rows(facts),
         figures=shown, **_ABOUT,
     )  # fmt: skip
 
@@ -107,7 +105,7 @@ def table_rows(facts: Facts) -> dict[str, Any]:
     """Return the rows of each table by its name; those of a quantity by its name too."""
     quantities = facts["quantities"]
     return {
-        "verdicts": [[NAMES[q["name"]], *verdict_of(q)] for q in quantities],
+        "verdicts": [[q["title"], *verdict_of(q)] for q in quantities],
         "gates": list(map(gate_line, facts["gates"])),
         "runs": [
             [side.upper(), escape(_end_of(run["folder"])),
@@ -134,9 +132,9 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         },
         "cells": {
             q["name"]: [
-                [code(cell["condition"]), code(cell["implementation"]),
-                 exact_size(cell["msg_bytes"]), str(cell["n_threads"]), *_ratio(cell)]
-                for cell in q["cells"]
+                [code(one["condition"]), code(one["implementation"]), exact_size(one["msg_bytes"]),
+                 str(one["n_threads"]), *_ratio(one)]
+                for one in q["cells"]
             ]
             for q in quantities
         },

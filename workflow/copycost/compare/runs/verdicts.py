@@ -2,9 +2,9 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
@@ -16,7 +16,7 @@ from copycost.analysis.stats.differences import (
     with_run_spread,
 )
 from copycost.analysis.stats.ratios import holm
-from copycost.compare.runs.results import Cell, Sides, round_means, run_mean
+from copycost.compare.runs.results import CELL, Cell, Sides, round_means, run_mean
 
 CONFIDENCE = 0.95
 _VAGUE = 20.0
@@ -26,7 +26,6 @@ Unit = Literal["runs", "rounds"]
 """What is taken to be independent: runs, where a side has several; else the rounds of two runs."""
 
 Sign = Literal[-1, 0, 1]
-_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,8 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
     def judged(groups: Iterable[Sequence[int]]) -> list[Verdict]:
         return _judged([_difference(sides, columns, unit, spread) for columns in groups])
 
-    ways = _groups(sides.cells, lambda cell: (cell[1], cell[2]))
-    sizes = dict(sorted(_groups(sides.cells, lambda cell: (cell[3],)).items()))
+    ways = _groups(sides.cells, "condition", "implementation")
+    sizes = dict(sorted(_groups(sides.cells, "msg_bytes").items()))
     everything = range(len(sides.cells))
     per_cell = judged([column] for column in everything)
     per_group = judged([*ways.values(), *sizes.values()])
@@ -122,11 +121,11 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
     )
 
 
-def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[int]]:
-    """Return the columns of cells by what they share; nothing where all of them share it."""
+def _groups(cells: Sequence[Cell], *names: str) -> dict[tuple[Any, ...], list[int]]:
+    """Return the columns of cells that are alike by these names; nothing where all are."""
     found = defaultdict(list)
     for column, cell in enumerate(cells):
-        found[key(cell)].append(column)
+        found[tuple(cell[CELL.index(name)] for name in names)].append(column)
     return found if len(found) > 1 else {}
 
 
