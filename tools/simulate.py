@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from copycost.compare.runs.samples import QUANTITIES
+from copycost.compare.runs.results import QUANTITIES
 from tools.simulation import (
     across_hosts,
     between_runs,

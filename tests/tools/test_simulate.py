@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from copycost.analysis.stats.settings import StatisticsSettings
-from copycost.compare.runs.samples import QUANTITIES
+from copycost.compare.runs.results import QUANTITIES
 from copycost.compare.runs.verdicts import MEASURED_SPREAD, judge
 from tools.simulate import main
 from tools.simulation import (

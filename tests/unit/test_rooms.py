@@ -33,8 +33,8 @@ ALLOWED = {
     # git is asked for the commit, which is no measurement either
     ("config/checkout.py", "subprocess"),
     # tables of many hosts are made in as many processes as may run; nothing is measured
-    ("compare/hosts/gathering.py", "multiprocessing"),
-    ("compare/hosts/gathering.py", "os.sched_getaffinity"),
+    ("compare/hosts/fleet.py", "multiprocessing"),
+    ("compare/hosts/fleet.py", "os.sched_getaffinity"),
 }
 KERNEL_FILES = ("/proc", "/sys", "/dev")
 # the path of a descriptor, in a word for a tool that inherits it

@@ -160,8 +160,8 @@ def fleet_rows(project: Path) -> Iterator[Row]:
         fleet = Path(name)
         for _ in make_fleet(read_parcel(project), fleet, _N_HOSTS, _N_RECORDS_OF_HOST):
             pass
-        sets = read_sets(fleet)
-        n_records = sum(one.n_records for one in sets)
+        sets, _ = read_sets(fleet)
+        n_records = sum(len(one.records) for one in sets)
         what = f"of {n_records} records of {len(sets)} simulated hosts"
         yield from _timed_step("fleet_tables", fleet).rows(f"tables {what}", 60, 2000)
         yield from _timed_step("fleet_report", fleet).rows(f"report {what}", None, 2000)

@@ -50,7 +50,7 @@ def analyse(folder: Path) -> None:
 def make_fleet_tables(folder: Path) -> None:
     """Make the tables of a fleet and audit its hosts."""
     from copycost.compare.hosts import report
-    from copycost.compare.hosts.gathering import gather
+    from copycost.compare.hosts.fleet import gather
 
     report.write_tables(gather(folder), folder)
 

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
-from copycost.compare.runs.samples import CELL, Cell, Sides
+from copycost.compare.runs.gates import Gate
+from copycost.compare.runs.results import CELL, Cell, Sides
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
-    Gate,
     Judgement,
     RunSpread,
     judge,

@@ -15,7 +15,7 @@ from typing import Any, cast
 import yaml
 
 from copycost.cli.environment import LAUNCH
-from copycost.compare.hosts.host_results import FLEET, HostSet, read_all_sets
+from copycost.compare.hosts.host_results import FLEET, HostSet, read_sets
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.cells import LISTS, Cell
 from copycost.config.checkout import ROOT, SOURCES
@@ -32,7 +32,7 @@ from copycost.snakefile.messages import STUDIES
 def lay_out(one: HostSet) -> Path:
     """Lay a host's results out as a run leaves them; return the folder, which may be there already.
 
-    Raises DataError if its records were changed since they were merged.
+    Raises DataError if its records cannot be used any more.
     """
     folder = one.folder / "run"
     results = folder / "results"
@@ -48,7 +48,7 @@ def lay_out(one: HostSet) -> Path:
         return folder
     placed = []
     shutil.rmtree(results / "raw", ignore_errors=True)
-    for record in renumbered(one.unchanged_records()):
+    for record in renumbered(one.read_records()):
         path = folder / cell_of(record).path
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(record_text(record, path), path)
@@ -110,7 +110,7 @@ def _section_of(cell: Cell) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Write the report on a host; the words behind its name are Snakemake's options."""
     name, *options = arguments
-    found, unreadable = read_all_sets(FLEET)
+    found, unreadable = read_sets(FLEET)
     sets = {one.name: one for one in found}
     try:
         if name in unreadable:

@@ -5,7 +5,6 @@ import itertools
 import json
 import random
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ import yaml
 from sample_records import sample_record, with_round_trips
 from synthetic import Run, make_config, make_host
 
+from copycost.analysis.json_values import plain
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.hosts.facts import fleet_facts
-from copycost.compare.hosts.gathering import Fleet
+from copycost.compare.hosts.facts import pairs_of
+from copycost.compare.hosts.fleet import judge
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
-from copycost.compare.hosts.meta_analysis import judge
 from copycost.records.record import host_digest, write_record
 
 Records = list[dict[str, Any]]
@@ -124,23 +123,15 @@ CROSSOVERS = pd.DataFrame(
 )  # fmt: skip
 
 
-def facts_of(
-    ratios: list[float],
-    sure: list[bool],
-    told: list[dict[str, object]] | None = None,
-    crossovers: pd.DataFrame = CROSSOVERS,
-) -> dict[str, Any]:
-    """Return the facts of hosts with these ratios of throughputs, of which some are sure."""
-    names = [f"h{number}" for number in range(len(ratios))]
+def quantity_of(ratios: list[float], sure: list[bool]) -> dict[str, Any]:
+    """Return what is said of hosts with these ratios of throughputs, of which some are sure."""
     rows = pd.DataFrame({
-        "host": names, "condition": "veth", "implementation": "zero_copy", "baseline": "two_copy",
+        "host": [f"h{number}" for number in range(len(ratios))],
+        "condition": "veth", "implementation": "zero_copy", "baseline": "two_copy",
         "metric": THROUGHPUT, "msg_bytes": 65536, "n_threads": 1, "n_pairs": 1000,
         "ratio": ratios, "low": np.array(ratios) * np.exp(-0.02),
         "high": np.array(ratios) * np.exp(0.02), "p_value": np.where(sure, 1e-6, 0.5),
     })  # fmt: skip
-    facts = [{"processor": "Model CPU"} | of for of in told or [{}] * len(names)]
-    tables: Any = {
-        name: SimpleNamespace(disturbed=0.0, n_emulated=0, told=of)
-        for name, of in zip(names, facts, strict=True)
-    }
-    return fleet_facts(Fleet([], names, {}, tables, {}), judge(rows, crossovers))
+    (pair,) = plain(list(pairs_of(judge(rows, CROSSOVERS))))
+    (quantity,) = pair["quantities"]
+    return dict(quantity)

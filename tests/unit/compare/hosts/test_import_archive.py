@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from unit.compare.hosts.made import path_of, records_of, write_run
 
-from copycost.compare.hosts.archive_reader import LARGEST_FILE, MOST_FILES
 from copycost.compare.hosts.export_command import archive_of
-from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.import_archive import LARGEST_FILE, MOST_FILES, read_parcel
 from copycost.compare.hosts.privacy import require_name
 from copycost.errors import ConfigError, DataError
 
@@ -68,13 +67,16 @@ def test_a_name_that_could_be_more_than_a_name_is_refused(name: str) -> None:
 def test_every_damaged_record_is_named_at_once(tmp_path: Path) -> None:
     folder = write_run(tmp_path)
     paths = [path_of(folder, record) for record in records_of()]
-    paths[0].write_text("{")
     text = paths[1].read_text()
+    paths[0].write_text("{")
     paths[1].write_text(text.replace('"wall_s": ', '"wall_s": 1'))
     paths[2].write_text(json.dumps(json.loads(text) | {"digest": None, "foreign": 1}))
+    with paths[3].open("wb") as file:
+        file.truncate(2 << 30)
     said = refusal(folder)
-    assert said.count("raw/streams/") == 3
+    assert said.count("raw/streams/") == 4
     assert "changed after it was written" in said
+    assert "is larger than 16 MiB" in said, "and was not read"
     assert "measure" not in said, "whoever merges cannot measure there again"
 
 
@@ -97,12 +99,7 @@ def file_named(name: str, content: bytes = b"{}") -> Callable[[dict[str, bytes]]
     return lambda files: files.update({name: content})
 
 
-def nested(name: str, depth: int) -> Callable[[dict[str, bytes]], None]:
-    return file_named(name, b'{"identity": ' + b"[" * depth + b"]" * depth + b"}")
-
-
-def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
-    return lambda files: files.update({name: files[NAME]})
+NESTED = b'{"identity": ' + b"[" * 700 + b"]" * 700 + b"}"
 
 
 @pytest.mark.parametrize(
@@ -119,13 +116,13 @@ def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
         (record_with(wall_s=-1), "wall_s"),
         (record_with(host_digest="x"), "host_digest"),
         (file_named("../../evil.json"), "../../evil.json: is in no export"),
-        (as_file("raw/../../evil.json"), "another repetition"),
+        (lambda files: files.update({"raw/../../evil.json": files[NAME]}), "another repetition"),
         (file_named("raw/streams/x.json"), "schema version none"),
         (file_named("host.json", b"[1]"), "host.json"),
         (file_named("host.json", b'{"identity": 1}'), "has no section identity"),
         (file_named("host.json", b'{"identity": {}, "x": "' + b"y" * 2000 + b'"}'), "host.json"),
         (file_named("host.json", b'{"identity": 1e999}'), "host.json"),
-        (nested("host.json", 700), "host.json, line 1: it is nested more than 64 deep"),
+        (file_named("host.json", NESTED), "host.json, line 1: it is nested more than 64 deep"),
         (file_named("config.json", b"{" + b" " * LARGEST_FILE + b"}"), "larger than 16 MiB"),
         (file_named("memory.json"), "memory.json"),
         (lambda files: files.pop("host.json"), "host.json is missing"),
@@ -195,21 +192,14 @@ def test_records_of_another_state_of_the_host_are_left_out(tmp_path: Path) -> No
     assert (len(parcel.records), parcel.n_elsewhere) == (6, 2)
 
 
-def test_a_huge_file_without_content_is_not_read(tmp_path: Path) -> None:
-    folder = write_run(tmp_path)
-    with path_of(folder, records_of()[0]).open("wb") as file:
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x00" * 100])
+def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.zip"
+    path.write_bytes(content)
+    assert "cannot be read as an archive" in refusal(path)
+    with path.open("wb") as file:
         file.truncate(2 << 30)
-    with (folder / "host.json").open("wb") as file:
-        file.truncate(2 << 30)
-    said = refusal(folder)
-    assert said.count("is larger than 16 MiB") == 2
-    archive = tmp_path / "x.zip"
-    for content in (b"", b"PK\x03\x04", b"\x00" * 100):
-        archive.write_bytes(content)
-        assert "cannot be read as an archive" in refusal(archive)
-    with archive.open("wb") as file:
-        file.truncate(2 << 30)
-    assert "cannot be read as an archive" in refusal(archive)
+    assert "cannot be read as an archive" in refusal(path)
 
 
 def test_an_archive_of_very_many_files_is_refused(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Merging adds: nothing twice, nothing lost, another state of a host beside the old one."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.host_results import HostSet, read_all_sets, read_sets
+from copycost.compare.hosts.host_results import HostSet, read_sets
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merge_command import said_of
 from copycost.compare.hosts.merging import Merged, merge
@@ -16,15 +17,15 @@ LATER = "2026-02-01T00:00:00+00:00"
 OTHER_BOOT = "99999999-2222-3333-4444-555555555555"
 
 
-def merged(tmp_path: Path, records: Records, name: str = "lab", **identity: object) -> Merged:
-    n_before = len(list(tmp_path.glob("run*")))
-    folder = write_run(tmp_path / f"run{n_before}", records, host_facts(**identity))
-    return merge(read_parcel(folder, name), tmp_path / "fleet")
-
-
-def only_set(tmp_path: Path) -> HostSet:
-    (one,) = read_sets(tmp_path / "fleet")
-    return one
+def merged(
+    tmp_path: Path, records: Records, name: str | None = "lab", place: str = "run",
+    update: bool = False, **identity: object,
+) -> Merged:  # fmt: skip
+    """Merge results whose host is named by whoever merges, or by nobody but themselves."""
+    shutil.rmtree(tmp_path / place, ignore_errors=True)
+    alias = None if place.startswith("unnamed") else "lab"
+    folder = write_run(tmp_path / place, records, host_facts(**identity), alias)
+    return merge(read_parcel(folder, name), tmp_path / "fleet", update=update)
 
 
 def rounds(one: HostSet) -> dict[str, list[int]]:
@@ -72,20 +73,15 @@ def test_a_host_that_changed_is_a_state_of_its_own(tmp_path: Path) -> None:
     assert again.is_new_state
     assert again.into.name == "lab_2"
     assert again.into.changes == ("kernel_release was 6.1, is 6.12",)
-    sets = read_sets(tmp_path / "fleet")
-    assert [one.n_records for one in sets] == [6, 6]
+    sets, _ = read_sets(tmp_path / "fleet")
+    assert [len(one.records) for one in sets] == [6, 6]
     assert [one.name for one in sets] == ["lab", "lab_2"]
     back = merged(tmp_path, records_of(), kernel_release="6.1")
     assert (back.into.name, back.n_known) == ("lab", 6)
 
 
-def by_itself(
-    tmp_path: Path, place: str, records: Records, *, update: bool = False, **identity: object
-) -> Merged:
-    """Merge results whose host was named by nobody but themselves."""
-    alias = None if place.startswith("unnamed") else "lab"
-    folder = write_run(tmp_path / place, records, host_facts(**identity), alias)
-    return merge(read_parcel(folder), tmp_path / "fleet", update=update)
+def by_itself(tmp_path: Path, place: str, records: Records, **about: object) -> Merged:
+    return merged(tmp_path, records, None, place, **about)  # type: ignore[arg-type]
 
 
 def refusal(tmp_path: Path, place: str, records: Records, **identity: object) -> str:
@@ -100,7 +96,7 @@ def test_an_archive_that_takes_the_name_of_a_host_does_not_take_its_place(tmp_pa
     said = refusal(tmp_path, "theirs", other, kernel_release="6.12")
     assert "host=lab is of a host of that name that is another (kernel_release was 6.1" in said
     assert said.endswith("theirs if it is another one")
-    assert [one.name for one in read_sets(tmp_path / "fleet")] == ["lab"]
+    assert [one.name for one in read_sets(tmp_path / "fleet")[0]] == ["lab"]
     again = by_itself(tmp_path, "theirs", other, update=True, kernel_release="6.12")
     assert (again.into.name, again.is_new_state) == ("lab_2", True)
 
@@ -110,7 +106,7 @@ def test_records_give_way_only_to_those_of_the_same_source(tmp_path: Path) -> No
     mixed = records_of(range(1, 2)) + records_of(range(2, 4), start_s=9000, started_at=LATER)
     said = refusal(tmp_path, "theirs", mixed)
     assert "4 records would take the place of what another source brought" in said
-    assert only_set(tmp_path) == first.into
+    assert read_sets(tmp_path / "fleet")[0] == [first.into]
     assert by_itself(tmp_path, "mine", mixed).n_replaced == 4
 
 
@@ -131,12 +127,12 @@ def test_nothing_is_added_to_a_host_that_cannot_be_read(tmp_path: Path) -> None:
     (one.folder / "set.json").write_text("{")
     with pytest.raises(DataError, match=r"cannot be added to lab: .*set\.json, line 1"):
         merged(tmp_path, records_of())
-    assert read_sets(tmp_path / "fleet") == []
-    assert set(read_all_sets(tmp_path / "fleet")[1]) == {"lab"}
+    sets, unreadable = read_sets(tmp_path / "fleet")
+    assert (sets, set(unreadable)) == ([], {"lab"})
     assert len(one.records) == 6, "and what is there stays"
     (one.folder / "set.json").write_text(text)
     one.records[0].write_text("{")
-    with pytest.raises(DataError, match=r"cannot be added to .*host=lab, of which a record"):
+    with pytest.raises(DataError, match=r"cannot be added to lab: .*rep=1.json, line 1"):
         merged(tmp_path, records_of())
 
 
@@ -156,4 +152,4 @@ def test_the_command_refuses_what_is_damaged_and_merges_the_rest(
     assert "bad: refused" in said.err
     assert "none: has no results" in said.err
     assert "2 sources of 3 not merged" in said.err
-    assert [one.name for one in read_sets(fleet)] == ["lab"]
+    assert [one.name for one in read_sets(fleet)[0]] == ["lab"]

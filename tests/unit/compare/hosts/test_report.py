@@ -17,7 +17,7 @@ from report.checks import check_pdf
 from unit.compare.hosts.made import WAYS, real, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.gathering import gather
+from copycost.compare.hosts.fleet import gather
 from copycost.compare.hosts.host_results import describe, read_set, read_sets
 from copycost.compare.hosts.import_archive import Parcel
 from copycost.errors import DataError
@@ -74,7 +74,7 @@ def test_effects_and_spread_are_found_again(
         assert [one["metric"] for one in quantities] == metrics
         point = quantities[0]["point"]
         true = sign * np.array([truth.effects[way] for truth in truths])
-        found = np.log([one["ratio"] for one in point["hosts"]])
+        found = np.log([one["ratio"] for one in quantities[0]["hosts"]])
         assert np.abs(found - true).max() < 0.05
         assert point["n_hosts"] == N_HOSTS
         assert point["spread"] == pytest.approx(true.std(ddof=1), rel=0.1)
@@ -118,13 +118,13 @@ def small(made_small: Path, tmp_path: Path) -> Path:
 def test_an_earlier_state_is_kept_and_does_not_count(lab: Parcel, small: Path) -> None:
     made_fleet(lab, small, 1, seed=5)
     gathered = gather(small)
-    assert len(gathered.sets) == 3, "choose a seed by which the host changes"
+    assert len(gathered.hosts) == 3, "choose a seed by which the host changes"
     assert gathered.left_out == {"simulated-001": "older"}
-    assert gathered.used == ["simulated-001_2", "simulated-002"]
+    assert set(gathered.used) == {"simulated-001_2", "simulated-002"}
     # it does not stand for a host whose last state cannot be read
     (small / "host=simulated-001_2" / "set.json").write_text("{")
     gathered = gather(small)
-    assert gathered.used == ["simulated-002"]
+    assert set(gathered.used) == {"simulated-002"}
     assert gathered.left_out == {"simulated-001": "older"}
     for name in ("simulated-001", "simulated-002"):
         (small / f"host={name}" / "set.json").write_text("{")
@@ -140,8 +140,8 @@ def troubled(
     folder = tmp_path_factory.mktemp("troubled")
     fleet = shutil.copytree(made_small, folder / "fleet")
     # a node of the first host, and one with the same value in all of a way's rounds
-    boot = read_sets(fleet)[0].read_records()[0]["boot_id"]
-    (other,) = read_sets(made_fleet(lab, folder / "other", 1, seed=2))
+    boot = read_sets(fleet)[0][0].read_records()[0]["boot_id"]
+    (other,), _ = read_sets(made_fleet(lab, folder / "other", 1, seed=2))
     node = [{**one, "boot_id": boot} for one in other.read_records()]
     runs = {"node": node[: len(node) // 2], "invented": records_of(range(1, 5), WAYS)}
     sources = [f"{name}={write_run(folder / name, records)}" for name, records in runs.items()]

@@ -11,17 +11,22 @@ import pytest
 from scipy import stats
 from unit.compare.runs.made import Made, slower_by, write_results
 
-from copycost.compare.runs.environment_diff import differences
 from copycost.compare.runs.facts import compare_runs
-from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, Sides, round_means, sides_of
-from copycost.compare.runs.tables import gate_line, verdict_of
+from copycost.compare.runs.gates import Gate, gate_line, parse_gate
+from copycost.compare.runs.report import verdict_of
+from copycost.compare.runs.results import (
+    CELL,
+    QUANTITIES,
+    Cell,
+    Sides,
+    read_results,
+    round_means,
+    sides_of,
+)
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
-    Gate,
     RunSpread,
     judge,
-    parse_gate,
     spread_of_runs,
 )
 
@@ -63,14 +68,11 @@ def test_one_run_each_is_welch_on_logarithms_with_the_runs_spread() -> None:
 
 def test_of_several_runs_the_runs_are_what_is_independent() -> None:
     logs = [noise(k, size=0.001) + shift for k, shift in enumerate([0.0, 0.1, -0.1, 0.05])]
-    means = [one[:, 0].mean() for one in logs]
-    expected = stats.ttest_ind(means[2:], means[:2], equal_var=True)
-    first = [one[:, :1] for one in logs]
-    one_cell = judge(sides(first[:2], first[2:]), MEASURED_SPREAD).cells[CELLS[0]]
-    assert one_cell.found.p_value == pytest.approx(expected.pvalue)
-    found = judge(sides(logs[:2], logs[2:]), MEASURED_SPREAD)
-    whole = stats.ttest_ind(*[[one.mean() for one in logs[k : k + 2]] for k in (2, 0)])
-    assert found.whole.found.p_value == pytest.approx(whole.pvalue)
+    for n_cells in (1, len(CELLS)):
+        runs = [one[:, :n_cells] for one in logs]
+        expected = stats.ttest_ind(*([one.mean() for one in runs[k : k + 2]] for k in (2, 0)))
+        whole = judge(sides(runs[:2], runs[2:]), MEASURED_SPREAD).whole
+        assert whole.found.p_value == pytest.approx(expected.pvalue)
 
 
 def test_a_cell_whose_runs_agree_by_chance_is_no_surer_than_half_of_the_cells() -> None:
@@ -139,18 +141,10 @@ def test_cells_that_a_run_took_over_are_not_compared(tmp_path: Path) -> None:
     assert facts["n_shared"] == 5 + 3
 
 
-def test_emulated_guests_on_one_side_are_told_and_what_guests_were_made_of(tmp_path: Path) -> None:
-    columns = {"accelerator": "tcg"}
-    facts = compared(tmp_path, [Made(columns=columns)], [Made(start_s=LATER)])
-    n_cells = len({tuple(cell[key] for key in CELL) for q in facts["quantities"]
-                   for cell in q["cells"]})  # fmt: skip
-    assert facts["guests"] == {"n_emulated": 0, "n_one_side": n_cells}
-    folders = [write_results(tmp_path / name, Made(start_s=s)) for name, s in (("c", 1), ("d", 9))]
-    for folder, release in zip(folders, ("6.1", "6.12"), strict=True):
-        guest = {"virtual": {"spec": {"accelerator": "tcg"}, "kernel": {"release": release}}}
-        (folder / "guest.json").write_text(json.dumps(guest), encoding="utf-8")
-    found = differences(*([read_results(folder)] for folder in folders))
-    assert {"group": "guest", "name": "kernel", "a": ["6.1"], "b": ["6.12"]} in found
+def test_cells_of_guests_that_one_side_emulates_are_told(tmp_path: Path) -> None:
+    facts = compared(tmp_path, [Made(columns={"accelerator": "tcg"})], [Made(start_s=LATER)])
+    cells = {tuple(cell[key] for key in CELL) for q in facts["quantities"] for cell in q["cells"]}
+    assert facts["guests"] == {"n_emulated": 0, "n_one_side": len(cells)}
 
 
 def test_what_differs_is_named_by_group(tmp_path: Path) -> None:
@@ -162,9 +156,14 @@ def test_what_differs_is_named_by_group(tmp_path: Path) -> None:
             "sender_build": "source fedcba9876543210, clang 19, flags -O3",
         },
     )  # fmt: skip
-    facts = compared(tmp_path, [Made()], [other])
+    folders = [write_results(tmp_path / str(one.seed), one) for one in (Made(), other)]
+    for folder, release in zip(folders, ("6.1", "6.12"), strict=True):
+        guest = {"virtual": {"spec": {"accelerator": "tcg"}, "kernel": {"release": release}}}
+        (folder / "guest.json").write_text(json.dumps(guest), encoding="utf-8")
+    facts = compare_runs(*([read_results(folder)] for folder in folders))
     found = {(one["group"], one["name"]): (one["a"], one["b"]) for one in facts["differs"]}
     assert found[("host", "kernel_release")] == (["6.18.0"], ["6.19.0"])
+    assert found[("guest", "kernel")] == (["6.1"], ["6.12"])
     assert found[("configuration", "measure.duration_s")] == (["1.0"], ["2.0"])
     assert found[("program", "commit")] == (["c" * 40], ["f" * 40])
     assert found[("program", "compiler of the sender")] == (["gcc 12.2.0"], ["clang 19"])
@@ -177,12 +176,8 @@ def test_what_differs_is_named_by_group(tmp_path: Path) -> None:
 def test_a_gate_fails_only_where_more_is_shown_and_tells_what_is_ruled_out(tmp_path: Path) -> None:
     made = [Made(), Made(2, LATER, factor=slower_by(0.05)), Made(3, LATER, factor=slower_by(-2.0))]
     a, *others = (read_results(write_results(tmp_path / f"run{one.seed}", one)) for one in made)
-    slower, faster = (
-        compare_runs([a], [one], gates=[parse_gate("slower:1%"), parse_gate("costlier:5%")])[
-            "gates"
-        ]
-        for one in others
-    )
+    gates = [parse_gate("slower:1%"), parse_gate("costlier:5%")]
+    slower, faster = (compare_runs([a], [one], gates=gates)["gates"] for one in others)
     for gate in (*slower, *faster):
         assert (gate["fails"], gate["whole"], gate["cells"]) == (False, False, [])
     assert slower[0]["cannot_tell"]

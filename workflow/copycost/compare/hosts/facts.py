@@ -2,20 +2,16 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.analysis.metrics import ROUND_TRIP_TIMES
 from copycost.analysis.stats.crossover import Outcome
 from copycost.analysis.stats.random_effects import FEWEST
-from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.host_facts import shown_fact
-from copycost.compare.hosts.host_results import HostSet
-from copycost.compare.hosts.host_tables import PAIR, SETTINGS
-from copycost.compare.hosts.meta_analysis import CELL, Across, judge
+from copycost.compare.hosts.fleet import Across, Fleet
+from copycost.compare.hosts.host_tables import ENDS, METRICS, PAIR, HostTables
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.checkout import ROOT
 from copycost.config.config import Config
@@ -26,14 +22,10 @@ from copycost.config.yaml_loader import read_sections
 from copycost.errors import CopycostError
 from copycost.figures.markers import in_order
 from copycost.records.files import read_json
+from copycost.wording.markdown import slug
 
-SCHEMA_VERSION = 2
 POINT_BYTES = 65536
 """Size of the messages that hosts are told by, or the nearest that most hosts have."""
-
-_MOST_NAMED = 8
-_ENDS = ["below_bytes", "above_bytes"]
-_METRICS = (THROUGHPUT, *ROUND_TRIP_TIMES)
 
 
 def fleet_facts(fleet: Fleet, found: Across) -> Facts:
@@ -42,66 +34,38 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
     Hosts of tools/simulate_fleet.py say that they are simulated; ``emulated`` is how many
     repetitions of emulated guests enter no ratio, and of how many hosts.
     """
-    used = [fleet.tables[name] for name in fleet.used]
+    used = fleet.used.values()
+    processors = [str(of.told["processor"]) for of in used]
     emulated = [of.n_emulated for of in used]
-    doubted: list[Facts] = [
-        {"name": one.name, "findings": refuting}
-        for one in fleet.sets
-        if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
-    ]
     facts: Facts = plain(
         {
-            "schema_version": SCHEMA_VERSION,
-            "confidence": SETTINGS.confidence,
-            "n_simulated": sum(str(of.told["processor"]).startswith("Simulated ") for of in used),
-            "hosts": [_host(fleet, one) for one in fleet.sets],
+            "n_simulated": sum(name.startswith("Simulated ") for name in processors),
+            "hosts": [_host(of) | {"left_out": fleet.left_out.get(name)}
+                      for name, of in fleet.hosts.items()],
             "n_hosts": len(used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
             "one_kernel": fleet.one_kernel,
             "emulated": {"n_repetitions": sum(emulated), "n_hosts": sum(n > 0 for n in emulated)},
-            "doubted": doubted,
-            "without_doubted": _without_doubted(fleet, found, {one["name"] for one in doubted}),
             "unreadable": fleet.unreadable,
             "enough_for_intervals": len(used) >= FEWEST,
             "fewest": FEWEST,
-            "pairs": list(_pairs(found)),
+            "pairs": list(pairs_of(found)),
         }
-    )
+    )  # fmt: skip
     return facts
 
 
-def _without_doubted(fleet: Fleet, found: Across, doubted: set[str]) -> Facts | None:
-    """Return how many verdicts over hosts are others without those that an audit doubts.
-
-    None where no host that counts is doubted. Verdicts are of cells; of one that no other host has,
-    nothing is left.
-    """
-    if not doubted & set(fleet.used):
-        return None
-    left = found.ratios[~found.ratios["host"].isin(doubted)]
-    verdicts = _verdicts(found.cells)
-    again = {} if left.empty else _verdicts(judge(left, found.crossovers).cells)
-    changed = [cell for cell, verdict in verdicts.items() if again.get(cell) != verdict]
-    return {"n_compared": len(verdicts), "n_changed": len(changed)}
-
-
-def _verdicts(cells: pd.DataFrame) -> dict[tuple[object, ...], str]:
-    """Return the verdict of each cell over hosts."""
-    rows: list[Facts] = plain(cells.to_dict("records"))
-    return {tuple(row[name] for name in CELL): verdict_of(row) for row in rows}
-
-
-def _host(fleet: Fleet, one: HostSet) -> Facts:
-    tables = fleet.tables[one.name]
+def _host(tables: HostTables) -> Facts:
+    one, measured = tables.one, tables.measured
     return {
         "name": one.name,
         "host": one.host,
         "changes": one.changes,
-        "left_out": fleet.left_out.get(one.name),
-        "told": {name: shown_fact(name, value) for name, value in tables.told.items()},
+        "told": tables.told,
         "n_repetitions": max(len(tables.cells), _n_planned(one.folder / "config.json")),
-        "n_measured": int((tables.cells["status"] == "measured").sum()),
-        "disturbed": tables.disturbed,
+        "n_measured": len(measured),
+        "disturbed": measured["warnings"].notna().mean(),
+        "doubts": [finding for finding in tables.findings if finding["refutes"]],
     }
 
 
@@ -119,33 +83,33 @@ def _n_planned(path: Path) -> int:
         return 0
 
 
-def _pairs(found: Across) -> Iterator[Facts]:
+def pairs_of(found: Across) -> Iterator[Facts]:
     """Yield what is said of one way beside another under one condition, streams first.
 
     All is of the fewest threads that most hosts have. Quantities are throughput and CPU time per
     byte, or the median and the 99th percentile of round trips.
     """
-    cells = found.cells
-    is_trip = cells["metric"].isin(ROUND_TRIP_TIMES)
-    ways = in_order([*cells["implementation"], *cells["baseline"]])
-    for study, rows in (("streams", cells[~is_trip]), ("round_trips", cells[is_trip])):
-        pairs = set(rows[PAIR].itertuples(index=False, name=None))
-        for pair in sorted(pairs, key=lambda one: (one[0], ways.index(one[2]), ways.index(one[1]))):
-            about = dict(zip(PAIR, pair, strict=True))
-            of = replace(found, cells=rows).only(**about)
-            most = of.cells["n_hosts"] == of.cells["n_hosts"].max()
-            of = of.only(n_threads=of.cells[most]["n_threads"].min())
-            metrics = sorted(
-                of.cells["metric"].unique(), key=lambda one: (*_METRICS, one).index(one)
-            )
-            yield about | {
-                "study": study,
-                "n_threads": of.cells["n_threads"].iloc[0],
-                "quantities": [_quantity(one, of.only(metric=one)) for one in metrics],
-            }
+    ways = in_order([*found.cells["implementation"], *found.cells["baseline"]])
+    is_trip = found.cells["metric"].isin(ROUND_TRIP_TIMES)
+    groups = {key: of for key, of in found.cells.groupby([is_trip, *PAIR])}
+    for key in sorted(groups, key=lambda of: (*of[:2], ways.index(of[3]), ways.index(of[2]))):
+        cells, pair = groups[key], dict(zip(PAIR, key[1:], strict=True))
+        n_threads = cells.loc[cells["n_hosts"] == cells["n_hosts"].max(), "n_threads"].min()
+        there = set(cells.loc[cells["n_threads"] == n_threads, "metric"])
+        of_pair = found.only(**pair, n_threads=n_threads)
+        yield pair | {
+            "id": "-".join(["trips"] * bool(key[0]) + [slug(name) for name in key[1:]]),
+            "study": "round_trips" if key[0] else "streams",
+            "n_threads": n_threads,
+            "quantities": [
+                _quantity(metric, of_pair.only(metric=metric))
+                for metric in METRICS if metric in there
+            ],
+        }  # fmt: skip
 
 
 def _quantity(metric: str, found: Across) -> Facts:
+    """Return what is said of a quantity: at one size of each host, and along the sizes."""
     cells = found.cells.drop(columns=[*PAIR, "metric", "n_threads"])
     sizes: list[Facts] = plain(cells.to_dict("records"))
     most = max(one["n_hosts"] for one in sizes)
@@ -155,86 +119,63 @@ def _quantity(metric: str, found: Across) -> Facts:
         (one for one in common if one["n_hosts"] == most),
         key=lambda one: abs(math.log(one["msg_bytes"] / POINT_BYTES)),
     )
-    at_point = _hosts(found.only(msg_bytes=point["msg_bytes"]))
+    ratios = found.ratios[found.ratios["msg_bytes"] == point["msg_bytes"]]
+    hosts = ratios[["host", "ratio", "low", "high"]].merge(
+        found.crossovers[["host", "outcome", *ENDS]], on="host", how="left"
+    )
+    beyond = ratios["beyond"].abs()
+    off = ratios.loc[beyond[beyond > 0.0].sort_values(ascending=False).index, "host"]
     return {
         "metric": metric,
-        "point": point | {"verdict": verdict_of(point)} | at_point,
-        "sizes": common,
+        "point": point | {"holds_for": holds_for(point)},
+        "hosts": hosts.to_dict("records"),
+        "outliers": list(off),
+        "sizes": [one["msg_bytes"] for one in common],
         "holds": holds_at(common),
         # of round trips nothing turns
         "turns": None if metric in ROUND_TRIP_TIMES else _turns(found.crossovers),
     }
 
 
-def _hosts(found: Across) -> Facts:
-    """Return what each host has at one size, and which lie off."""
-    ratios = found.ratios.set_index("host")
-    hosts = ratios[["ratio", "low", "high"]].assign(name=ratios.index)
-    off = ratios["beyond"].abs().where(ratios["beyond"] != 0.0).dropna()
-    off = off.sort_values(ascending=False)
-    return {
-        "hosts": hosts.to_dict("records"),
-        "outliers": hosts.loc[off.index[:_MOST_NAMED]].to_dict("records"),
-        "n_outliers": len(off),
-    }
-
-
 def _turns(crossovers: pd.DataFrame) -> Facts:
-    """Return from which size on one way is better, by host: outcomes, and where the places lie."""
+    """Return how many hosts are better from a size on, or not so, and where the middle one is."""
     outcomes = crossovers["outcome"].value_counts()
-    turning = crossovers[crossovers["outcome"] == "from"]
-    places = turning["below_bytes"] * turning["above_bytes"]
-    turning = turning.loc[places.sort_values(kind="stable").index, _ENDS]
+    ends = crossovers.loc[crossovers["outcome"] == "from", ENDS]
+    ends = ends.loc[ends.prod(axis=1).sort_values(kind="stable").index]
     # one that a host has: no size between two hosts' was measured
-    middle = [None, None] if turning.empty else turning.iloc[(len(turning) - 1) // 2]
-    hosts = crossovers[["host", "outcome", *_ENDS]].rename(columns={"host": "name"})
-    return {
-        "outcomes": {outcome.value: int(outcomes.get(outcome.value, 0)) for outcome in Outcome},
-        "middle": list(middle),
-        "hosts": hosts.to_dict("records"),
+    middle = [None, None] if ends.empty else ends.iloc[(len(ends) - 1) // 2]
+    return {outcome.value: int(outcomes.get(outcome.value, 0)) for outcome in Outcome} | {
+        "middle": list(middle)
     }
 
 
-HOLDS_FOR = {
-    **dict.fromkeys(("better", "worse"), "every host"),
-    **dict.fromkeys(("better_but", "worse_but"), "all but a few"),
-    **dict.fromkeys(("mostly_better", "mostly_worse"), "the mean"),
-    **dict.fromkeys(("each_better", "each_worse"), "some hosts"),
-    "depends": "it depends", "few": "too few hosts", "open": "open",
-}  # fmt: skip
-"""What a verdict says, for a column of a table."""
+def holds_for(one: Facts) -> str:
+    """Return of which hosts it may be said that a way is better, or that it is worse.
 
-
-def verdict_of(one: Facts) -> str:
-    """Return what holds of hosts in general.
-
-    ``better`` and ``worse``: on every host, as far as can be told, and expected of a further one;
-    ``better_but``, ``worse_but``: expected of a further one, but a few are otherwise for sure;
-    ``mostly_...``: in the mean, which tells nothing of a further one; ``depends``: better on some
-    hosts and worse on others for sure; ``each_better``, ``each_worse``: on some hosts for sure and
-    on none the other way, though these hosts leave the mean open; ``open``: seen nowhere; ``few``:
-    too few hosts to say.
+    ``every host``: as far as can be told, and expected of a further one; ``all but a few``:
+    expected of a further one, but a few are otherwise for sure; ``it depends``: better on some
+    hosts and worse on others for sure; ``the mean``, which tells nothing of a further one; ``some
+    hosts``: for sure, and on none the other way, though these hosts leave the mean open; ``open``:
+    seen nowhere; ``too few hosts`` to say.
     """
     n_better, n_worse = one["n_better"], one["n_worse"]
     if one["n_hosts"] < FEWEST and not (n_better and n_worse):
-        return "few"
-    if one["next_sign"] > 0:
-        return "better_but" if n_worse else "better"
-    if one["next_sign"] < 0:
-        return "worse_but" if n_better else "worse"
+        return "too few hosts"
+    if one["next_sign"]:
+        is_otherwise = n_worse if one["next_sign"] > 0 else n_better
+        return "all but a few" if is_otherwise else "every host"
     if n_better and n_worse:
-        return "depends"
+        return "it depends"
     if one["mean_sign"]:
-        return "mostly_better" if one["mean_sign"] > 0 else "mostly_worse"
-    if n_better or n_worse:
-        return "each_better" if n_better else "each_worse"
-    return "open"
+        return "the mean"
+    return "some hosts" if n_better or n_worse else "open"
 
 
 def holds_at(sizes: Sequence[Facts]) -> Facts:
     """Return the sizes by what holds on all hosts: better, worse, or it depends on the host."""
     found: dict[str, list[int]] = {"better": [], "worse": [], "depends": [], "open": []}
     for one in sizes:
-        verdict = "depends" if one["n_better"] and one["n_worse"] else verdict_of(one)
-        found[verdict if verdict in found else "open"].append(one["msg_bytes"])
+        side = "better" if one["next_sign"] > 0 else "worse"
+        holds = "depends" if one["n_better"] and one["n_worse"] else "open"
+        found[side if holds_for(one) == "every host" else holds].append(one["msg_bytes"])
     return dict(found)

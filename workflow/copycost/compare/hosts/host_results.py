@@ -8,16 +8,14 @@ another kernel, is ``host=NAME_2``.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from copycost.config.checkout import SCHEMAS
 from copycost.errors import CopycostError, DataError
-from copycost.records.files import write_whole
-from copycost.records.json_schema import RecordKind
-from copycost.records.record import SCHEMA_VERSION, Record, read_record
+from copycost.records.json_schema import RecordKind, several
+from copycost.records.record import SCHEMA_VERSION, Record, check_record, load_record
 
 STUDIES = ("streams", "round_trips")
 """Whose records are handed on."""
@@ -50,8 +48,7 @@ class HostSet:
     host: str
     state: int
     changes: tuple[str, ...]
-    n_records: int
-    content: str
+    content: str = ""
     source: str | None = None
 
     @property
@@ -71,47 +68,59 @@ class HostSet:
             path for study in STUDIES for path in (self.folder / "raw" / study).rglob("rep=*.json")
         )
 
+    def contents(self) -> tuple[dict[Path, bytes], str]:
+        """Return all that it holds by now, and the SHA-256 of that."""
+        paths = (*self.records, *(self.folder / name for name in _BESIDE))
+        contents = {path: path.read_bytes() for path in paths if path.is_file()}
+        digest = hashlib.sha256()
+        for path, content in contents.items():
+            digest.update(f"{path.relative_to(self.folder)}\n".encode())
+            digest.update(hashlib.sha256(content).digest())
+        return contents, digest.hexdigest()
+
     def facts(self) -> dict[str, Any]:
         """Return the facts of the host."""
         return FACTS.read(self.folder / "host.json")
 
     def read_records(self) -> list[Record]:
-        """Return all records."""
-        return [read_record(path) for path in self.records]
+        """Return all records; DataError where one of them cannot be used any more.
 
-    def unchanged_records(self) -> list[Record]:
-        """Return all records as they were when they were merged, and checked.
-
-        That the folder still holds the same takes a fraction of the time to see that checking every
-        value again would.
+        That the folder still holds what was merged, and checked then, takes a fraction of the time
+        to see that checking every value again would.
         """
-        contents = _contents(self)
-        if _digest_of(contents, self.folder) != self.content:
+        contents, digest = self.contents()
+        is_checked = digest == self.content
+        try:
+            return [
+                record
+                for path in self.records
+                for record in records_in(contents[path], path, is_checked=is_checked)
+            ]
+        except CopycostError as error:
+            raise _to_be_merged_again(error) from None
+
+
+def records_in(content: bytes, where: str | Path, *, is_checked: bool = False) -> list[Record]:
+    """Return the records in a file, checked unless its content was before."""
+    data = several(json.loads(content) if is_checked else load_record(content, where))
+    for record in data:
+        version = record.get("schema_version") if isinstance(record, dict) else None
+        if version != SCHEMA_VERSION:
             raise DataError(
-                f"{self.folder}: was changed after it was merged; remove the folder and merge what "
-                "./run export has written there again"
+                f"{where}: has schema version {version if isinstance(version, int) else 'none'}, "
+                f"and this copycost reads {SCHEMA_VERSION}; expected an export of this release"
             )
-        found = [
-            json.loads(content) for path, content in contents.items() if path.name not in _BESIDE
-        ]
-        for record in found:
-            record.pop("digest", None)  # of the file
-        versions = {record["schema_version"] for record in found} - {SCHEMA_VERSION}
-        if versions:
-            raise DataError(
-                f"{self.folder}: has records of schema version {min(versions)}, and this copycost "
-                f"reads {SCHEMA_VERSION}; remove the folder and merge an export of this release"
-            )
-        return found
+        record.pop("digest", None)  # of the file
+        if not is_checked:
+            check_record(record, where)
+    return data
 
 
-def read_sets(fleet: Path) -> list[HostSet]:
-    """Return all states of all hosts of a fleet that can be read, by name and state."""
-    return read_all_sets(fleet)[0]
+def read_sets(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
+    """Return all states of all hosts of a fleet, by name and state, and why others are unreadable.
 
-
-def read_all_sets(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
-    """Return the same, and the names of sets that cannot be read, each with a sentence on why."""
+    The latter is a sentence by the name of the set.
+    """
     found, unreadable = [], {}
     for folder in sorted(fleet.glob("host=*")):
         if not _FOLDER.fullmatch(folder.name) or not (folder / "set.json").is_file():
@@ -128,11 +137,10 @@ def read_set(folder: Path) -> HostSet:
     try:
         said = SET.read(folder / "set.json")
     except CopycostError as error:
-        found = str(error).partition("; expected")[0]
-        raise DataError(f"{found}; remove the folder and merge what it was made of again") from None
+        raise _to_be_merged_again(error) from None
     one = HostSet(
-        folder.parent, said["host"], said["state"], tuple(said["changes"]), said["n_records"],
-        said["content"], said.get("source"),
+        folder.parent, said["host"], said["state"], tuple(said["changes"]), said["content"],
+        said.get("source"),
     )  # fmt: skip
     if one.folder != folder:
         raise DataError(
@@ -142,15 +150,15 @@ def read_set(folder: Path) -> HostSet:
     return one
 
 
+def _to_be_merged_again(error: CopycostError) -> DataError:
+    found = str(error).partition("; expected")[0]
+    return DataError(f"{found}; remove the folder and merge what it was made of again")
+
+
 def state_of_name(name: str) -> tuple[str, int]:
     """Return the host and the number of the state that a set's name tells."""
     host, _, state = name.partition("_")
     return host, int(state or 1)
-
-
-def write_facts(facts: Mapping[str, Any], path: Path) -> None:
-    """Write facts, the same ones as the same bytes."""
-    write_whole(json.dumps(facts, indent=1, sort_keys=True) + "\n", path)
 
 
 def describe(one: HostSet) -> HostSet:
@@ -158,24 +166,10 @@ def describe(one: HostSet) -> HostSet:
 
     Until it is there, or where it is of another content, the set is not whole.
     """
-    n_records, content = len(one.records), _digest_of(_contents(one), one.folder)
+    _, content = one.contents()
     said = {
         "schema_version": SET_VERSION, "host": one.host, "state": one.state,
-        "changes": list(one.changes), "n_records": n_records, "content": content,
+        "changes": list(one.changes), "n_records": len(one.records), "content": content,
     } | ({"source": one.source} if one.source else {})  # fmt: skip
     SET.write(said, one.folder / "set.json")
-    return replace(one, n_records=n_records, content=content)
-
-
-def _contents(one: HostSet) -> dict[Path, bytes]:
-    """Return all that a set holds, records first."""
-    paths = (*one.records, *(one.folder / name for name in _BESIDE))
-    return {path: path.read_bytes() for path in paths if path.is_file()}
-
-
-def _digest_of(contents: Mapping[Path, bytes], folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path, content in contents.items():
-        digest.update(f"{path.relative_to(folder)}\n".encode())
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()
+    return replace(one, content=content)

@@ -1,9 +1,10 @@
-"""The tables of one host, made as those of a run are."""
+"""The tables of one host, made as those of a run are, and what tells it from others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,6 @@ from copycost.compare.audit.facts import finding_facts
 from copycost.compare.audit.mapping import FileMapping
 from copycost.compare.audit.plausibility import check_plausibility
 from copycost.compare.audit.plausibility.rows import check_round_trips
-from copycost.compare.hosts.host_facts import Told, told_by
 from copycost.compare.hosts.host_results import HostSet
 from copycost.config.conditions import Condition
 from copycost.errors import DataError
@@ -33,10 +33,35 @@ SETTINGS = StatisticsSettings()
 """As in config.yaml, for all hosts alike."""
 
 PAIR = ["condition", "implementation", "baseline"]
-CROSSOVER_COLUMNS = (*PAIR, "metric", "n_threads", "outcome", "below_bytes", "above_bytes")
+ENDS = ["below_bytes", "above_bytes"]
+CROSSOVER_COLUMNS = (*PAIR, "metric", "n_threads", "outcome", *ENDS)
 
 _COST, _COST_OF_SENDER = "both_cpu_ns_per_byte", "sender_cpu_ns_per_byte"
 """CPU time, which every host tells; of the sender where nobody receives."""
+
+_OF_STREAMS = (THROUGHPUT, _COST, _COST_OF_SENDER)
+METRICS = (*_OF_STREAMS, *ROUND_TRIP_TIMES)
+"""What hosts are compared by, in the order of the report."""
+
+Told = dict[str, str | float | None]
+
+_TOLD = {
+    "kernel": "kernel.release",
+    "processor": "cpu.model",
+    "vendor": "cpu.vendor",
+    "virtualisation": "cpu.virtualisation",
+    "preemption": "kernel.preempt",
+    "governor": "cpu.governor",
+    "CPUs": "cpu.cpus_online",
+    "L1d cache": "cpu.caches.l1d_bytes",
+    "L2 cache": "cpu.caches.l2_bytes",
+    "last-level cache": "cpu.caches.llc_bytes",
+    "memory": "memory.total_bytes",
+    "timer frequency": "kernel.hz",
+}
+"""What tables say of a host, each by where its facts have it; sizes in bytes, a frequency in Hz."""
+
+_LONGEST = 60
 
 _BETTER = {
     "faster": Direction.ABOVE, "cheaper": Direction.ABOVE,
@@ -46,7 +71,7 @@ _BETTER = {
 
 @dataclass(frozen=True)
 class HostTables:
-    """What is made of the records of one state of a host.
+    """What is made of the records of `one` state of a host.
 
     In `cells` rounds are numbered from 1 without gaps. `ratios` are as ``ratios.csv`` of a run has
     them, of throughput, of the CPU time that a condition has, and of round trips by their
@@ -55,6 +80,7 @@ class HostTables:
     ratio and no crossover, but counted. `told` are the facts of the host.
     """
 
+    one: HostSet
     cells: pd.DataFrame
     ratios: pd.DataFrame
     crossovers: pd.DataFrame
@@ -63,27 +89,25 @@ class HostTables:
     told: Told
 
     @cached_property
-    def disturbed(self) -> float:
-        """Share of measured repetitions with a warning about the machine (0 to 1)."""
-        warnings_of = self.cells["warnings"][self.cells["status"] == "measured"]
-        return float(warnings_of.notna().mean()) if len(warnings_of) else 0.0
+    def measured(self) -> pd.DataFrame:
+        """Return the cells of repetitions that were measured; at least one."""
+        return self.cells[self.cells["status"] == "measured"]
 
 
 def tables_of(one: HostSet) -> HostTables:
     """Make the tables of a host from its records, and audit them."""
-    records = one.unchanged_records()
+    records = one.read_records()
     streams = [derive_row(record) for record in records if record["study"] == "streams"]
     trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
     cells = make_table(_renumbered(streams))
     round_trips = make_table(_renumbered(trips), ROUND_TRIPS)
     if not (cells["status"] == "measured").any():
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
-    metrics = (THROUGHPUT, _COST, _COST_OF_SENDER)
     # every selection copies all columns
     about = (*KEY, "condition", "status", "accelerator", "reference")
-    narrow = cells[[*about, *metrics, *(f"reference_{name}" for name in metrics)]]
+    narrow = cells[[*about, *_OF_STREAMS, *(f"reference_{name}" for name in _OF_STREAMS)]]
     narrow = narrow[~_is_emulated(narrow)]
-    ratios = compare(narrow, SETTINGS, metrics)
+    ratios = compare(narrow, SETTINGS, _OF_STREAMS)
     alone = ratios["condition"].map(lambda slug: Condition.from_slug(slug).sender_only)
     ratios = ratios[ratios["metric"] != np.where(alone, _COST, _COST_OF_SENDER)]
     crossovers = crossovers_of(ratios, narrow)
@@ -94,13 +118,28 @@ def tables_of(one: HostSet) -> HostTables:
     found = [*check_round_trips(round_trips, one.name), *check_plausibility(dataset)]
     n_conditions = cells["condition"].nunique()
     return HostTables(
+        one=one,
         cells=cells,
         ratios=ratios,
         crossovers=crossovers,
         findings=[finding_facts(each, n_conditions) for each in found],
         n_emulated=sum(int(_is_emulated(table).sum()) for table in (cells, round_trips)),
-        told=told_by(one),
+        told=told_of(one.facts()),
     )
+
+
+def told_of(host: Mapping[str, Any]) -> Told:
+    """Return the facts of a host by name: texts, numbers, None for what it does not tell."""
+    told: Told = {}
+    for name, path in _TOLD.items():
+        value: Any = host
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if isinstance(value, str):
+            told[name] = " ".join(value.split())[:_LONGEST] or None
+        else:
+            told[name] = value if type(value) in (int, float) and 0 < value < 1e18 else None
+    return told | {"virtualisation": told["virtualisation"] or "none"}
 
 
 def _is_emulated(rows: pd.DataFrame) -> pd.Series:

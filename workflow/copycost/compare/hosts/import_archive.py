@@ -1,14 +1,23 @@
-"""The results of one host as somebody hands them on: read, and checked to the last value."""
+"""The results of one host as somebody hands them on: read as data, checked to the last value.
 
+They lie in a folder, or in a zip archive that is never unpacked. No link is followed and no file is
+taken for larger than it may be; names are compared with those that an export has, so that none
+leads elsewhere.
+"""
+
+import os
 import re
-from collections.abc import Mapping, Sequence
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import IO, Any, Literal, TypeVar, cast
 
-from copycost.compare.hosts.archive_reader import MOST_BYTES, MOST_FILES, Store, open_store
-from copycost.compare.hosts.host_results import EXPORT, FACTS, STUDIES
+from copycost.compare.hosts.host_results import EXPORT, FACTS, STUDIES, records_in
 from copycost.compare.hosts.privacy import (
     SECTIONS,
     name_of,
@@ -21,19 +30,26 @@ from copycost.config.strategy_capabilities import RECEIVERS
 from copycost.config.testbeds import TESTBEDS, kind_of
 from copycost.config.yaml_loader import parse_yaml
 from copycost.errors import CopycostError, DataError
-from copycost.records.json_schema import RecordKind, several
-from copycost.records.record import (
-    SCHEMA_VERSION,
-    Record,
-    cell_of,
-    check_record,
-    host_digest,
-    load_record,
-)
+from copycost.records.json_schema import RecordKind
+from copycost.records.record import Record, cell_of, host_digest
 from copycost.studies.memory.record import MEMORY, MemoryRecord
 from copycost.studies.round_trips.table import row_of_grid
 
 _R = TypeVar("_R", bound=Mapping[str, Any])
+_Open = Callable[[str], IO[bytes]]
+
+LARGEST_FILE = 1 << 24
+"""Of the records of a job, the host's facts, ... [bytes]."""
+
+MOST_FILES = 20_000
+_MOST_BYTES = 1 << 29
+"""Of one host, all files together [bytes]."""
+
+_LONGEST_END = 22 + 0xFFFF
+"""Of an archive: the record at its end, and a comment [bytes]."""
+
+_LONGEST_ENTRY = 512
+"""In an archive's list of files; those of an export have about 250 [bytes]."""
 
 _N_SHOWN = 5
 _LONGEST_NAME = 64
@@ -72,8 +88,7 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
 
     The host is called as it shall be by `name`, else by what the export says, else by what it is.
     """
-    store = open_store(path)
-    found, records = _read(store, path)
+    found, records = _read(path)
     host, told = found["host.json"], found.get("config.json") or found.get("config.yaml") or {}
     kept = [one for one in records if one["host_digest"] == host_digest(host)]
     if not any(one["study"] == "streams" and one["status"] == "measured" for one in kept):
@@ -104,37 +119,40 @@ def _handed_on(record: _R, peers: Sequence[str], digest: str) -> _R:
     return cast("_R", clean)
 
 
-def _read(store: Store, path: Path) -> tuple[dict[str, Any], list[Record]]:
+def _read(path: Path) -> tuple[dict[str, Any], list[Record]]:
     """Return what the files beside the records hold, by name, and the records by their start.
 
     DataError names the first few problems of all files.
     """
-    names = list(islice(store.names, MOST_FILES + 1))
+    files, opened = _open(path)
+    names = list(islice(files, MOST_FILES + 1))
     if len(names) > MOST_FILES:
-        raise DataError(f"{path}: holds more than {MOST_FILES} records; merge a part of it")
+        raise DataError(f"{path}: holds more than {MOST_FILES} files; merge a part of it")
+    if len(set(names)) < len(names):
+        raise DataError(f"{path}: holds two files of one name; no export does")
     beside: dict[str, Any] = {}
     records: list[Record] = []
     problems: list[str] = []
     n_bytes = 0
     for name in names:
         try:
-            content = store.read(name)
+            content = _content(opened, name)
             n_bytes += len(content)
-            if n_bytes > MOST_BYTES:
-                problems.append(f"the files are larger than {MOST_BYTES >> 20} MiB together")
+            if n_bytes > _MOST_BYTES:
+                problems.append(f"the files are larger than {_MOST_BYTES >> 20} MiB together")
                 break
-            _require_plain(content)
             if name.startswith("raw"):
                 records += _records_in(content, name)
             else:
-                beside[name] = _facts_in(content, name, store)
+                beside[name] = _facts_in(content, name, is_archive=path.is_file())
         except CopycostError as error:
-            said = _short(error)
+            # without what this run's own user would have to do
+            said = shown(str(error).partition("; expected")[0], 300)
             problems.append(said if said.startswith(shown(name)) else f"{shown(name)}: {said}")
         except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             # what a schema leaves open, such as the options of a program, may be anything
             problems.append(f"{shown(name)}: no row can be made of it ({type(error).__name__})")
-    needed = {"host.json", "export.json"} if store.is_archive else {"host.json"}
+    needed = {"host.json", "export.json"} if path.is_file() else {"host.json"}
     problems += [f"{name} is missing" for name in sorted(needed.difference(names))]
     if problems:
         more = len(problems) - _N_SHOWN
@@ -143,16 +161,98 @@ def _read(store: Store, path: Path) -> tuple[dict[str, Any], list[Record]]:
     return beside, sorted(records, key=lambda one: (one["boot_id"], one["start_ns"]))
 
 
-def _require_plain(content: bytes) -> None:
+def _open(path: Path) -> tuple[Iterator[str], _Open]:
+    """Return the names of the files of an export, or of a run's results, and what opens one.
+
+    An archive holds nothing else; what else is in a folder is not looked at.
+    """
+    if path.is_file():
+        archive = _archive(path)
+        return (one.filename for one in archive.infolist() if not one.is_dir()), archive.open
+    for folder in (path / "results", path):
+        if (folder / "raw").is_dir():
+            return _names_in(folder), partial(_open_plain, folder)
+    raise DataError(
+        f"{path}: has no results of copycost (a folder raw is missing); name the archive that "
+        "./run export has written, or the folder of a run's results"
+    )
+
+
+def _content(opened: _Open, name: str) -> bytes:
+    """Return the content of a file; DataError if it cannot be read, or is none of ours."""
+    try:
+        with opened(name) as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (OSError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"{shown(name)} cannot be read ({error})") from error
+    if len(content) > LARGEST_FILE:
+        raise DataError(f"is larger than {LARGEST_FILE >> 20} MiB, as no record is")
     text = content.decode("utf-8", errors="replace")
     if _CONTROL.search(text) or _ESCAPED.search(text):
         raise DataError("holds control characters, as no file of ours does")
+    return content
 
 
-def _facts_in(content: bytes, name: str, store: Store) -> Any:  # noqa: ANN401 - facts of any kind
+def _names_in(folder: Path) -> Iterator[str]:
+    """Yield the names of single files and of all records, with `/` between folders.
+
+    Those of links are among them, and are refused when they are opened.
+    """
+    tops = [f"raw/{study}" for study in STUDIES]
+    yield from (name for name in (*_KINDS, "config.yaml") if os.path.lexists(folder / name))
+    yield from (name for name in ("raw", *tops) if (folder / name).is_symlink())
+    for top in tops:
+        for place, inner, files in os.walk(folder / top):
+            links = [name for name in inner if Path(place, name).is_symlink()]
+            for name in sorted((*files, *links)):
+                if not name.startswith("."):  # half-written ones are hidden
+                    yield Path(place, name).relative_to(folder).as_posix()
+
+
+def _open_plain(folder: Path, name: str) -> IO[bytes]:
+    """Open a file of a folder; DataError if it is none, but a link or a pipe."""
+    path = folder / name
+    if path.is_symlink():
+        raise DataError(f"{shown(name)} is a link; expected a plain file")
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise DataError(f"{shown(name)} is no plain file")
+    return os.fdopen(number, "rb")
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    """Open an archive, if its list of files is one that an export could have.
+
+    A longer list would fill the memory. Source: PKWARE's APPNOTE, 4.3.15 and 4.3.16: the record at
+    the end tells how long it is; one of more than 65535 files has a further record, which no export
+    needs.
+    """
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _LONGEST_END, 0))
+        end = file.read()
+    begin = end.rfind(b"PK\5\6")
+    list_bytes = int.from_bytes(end[begin + 12 : begin + 16], "little") if begin >= 0 else 0
+    if b"PK\6\7" in end or list_bytes > MOST_FILES * _LONGEST_ENTRY:
+        raise DataError(f"{path}: holds more than {MOST_FILES} files; no export has so many")
+    try:
+        archive = zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise DataError(
+            f"{path}: cannot be read as an archive ({error}); expected what ./run export writes"
+        ) from error
+    packed = {one.compress_type for one in archive.infolist()}
+    if not packed <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise DataError(f"{path}: is packed in a way that no export is; expected deflate")
+    return archive
+
+
+def _facts_in(content: bytes, name: str, *, is_archive: bool) -> dict[str, Any]:
+    """Return what a file beside the records holds."""
+    found: dict[str, Any]
     if name in _KINDS:
         found = _KINDS[name].check(_KINDS[name].load(content, name), name)
-    elif store.is_archive:
+    elif is_archive:
         raise DataError("is in no export")
     else:
         found = FACTS.check(parse_yaml(content.decode("utf-8", errors="replace"), name), name)
@@ -163,15 +263,8 @@ def _facts_in(content: bytes, name: str, store: Store) -> Any:  # noqa: ANN401 -
 
 def _records_in(content: bytes, name: str) -> list[Record]:
     """Return the records in a file of that name, each of which is of the cell that it says."""
-    records = []
-    for number, found in enumerate(several(load_record(content, shown(name)))):
-        version = found.get("schema_version") if isinstance(found, dict) else None
-        if version != SCHEMA_VERSION:
-            raise DataError(
-                f"has schema version {version if isinstance(version, int) else 'none'}, and this "
-                f"copycost reads {SCHEMA_VERSION}; export with the release that measured it"
-            )
-        record = check_record(found, shown(name))
+    records = records_in(content, shown(name))
+    for number, record in enumerate(records):
         cell = cell_of(record)
         in_file = replace(cell, rep=cell.rep - number)
         if record["study"] not in STUDIES or in_file.path != f"results/{name}":
@@ -182,10 +275,4 @@ def _records_in(content: bytes, name: str) -> list[Record]:
             if word not in known:
                 raise DataError(f"{word} is not known to this release; expected {', '.join(known)}")
         row_of_grid(record)  # refuses what no machine can give
-        records.append(record)
     return records
-
-
-def _short(error: CopycostError) -> str:
-    """Return what was found, without what this run's own user would have to do."""
-    return shown(str(error).partition("; expected")[0], 300)

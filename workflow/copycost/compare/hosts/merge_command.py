@@ -57,18 +57,18 @@ def run(options: argparse.Namespace) -> int:
         else:
             sources.append((require_name(match["name"], text), Path(match["path"])))
     refused = merge_all(sources, options.into, update=options.update)
-    if not options.no_report and (read_sets(options.into) or not options.sources):
-        report(options.into, [kind for kind in FORMATS if kind in options.formats])
+    if not options.no_report and (read_sets(options.into)[0] or not options.sources):
+        report(options.into, options.formats)
     return 1 if refused else 0
 
 
 def report(fleet: Path, formats: Sequence[Format]) -> None:
     """Make the tables of all hosts and the report over them, and print what it says in short."""
     # Imported here: what is wrong with a source is said before figures and typesetting are loaded.
-    from copycost.compare.hosts import gathering
     from copycost.compare.hosts import report as written
+    from copycost.compare.hosts.fleet import gather
 
-    facts = written.write_tables(gathering.gather(fleet), fleet)
+    facts = written.write_tables(gather(fleet), fleet)
     print("\n".join(written.summary_lines(facts)))
     for path in written.write_report(facts, fleet, formats):
         print(f"report: {path}")

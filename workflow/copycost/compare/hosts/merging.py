@@ -1,24 +1,18 @@
 """Adds the results of a host to a fleet: what is there already stays, what is new comes to it."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from copycost.compare.hosts.host_results import (
-    HostSet,
-    describe,
-    read_all_sets,
-    state_of_name,
-    write_facts,
-)
+from copycost.compare.hosts.host_results import HostSet, describe, read_sets, state_of_name
 from copycost.compare.hosts.import_archive import Parcel
 from copycost.compare.hosts.privacy import without_private
 from copycost.errors import CopycostError, DataError
-from copycost.records.files import replaced_whole
+from copycost.records.files import replaced_whole, write_json
 from copycost.records.record import Record, cell_of, host_digest, record_text
-from copycost.studies.memory.record import memory_text
+from copycost.studies.memory.record import write_memory
 from copycost.wording.words import changes_between, plural
 
 RUN = 1000
@@ -61,11 +55,7 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     try:
         there = same.read_records()
     except CopycostError as error:
-        found = str(error).partition("; expected")[0]
-        raise DataError(
-            f"{parcel.source}: cannot be added to {same.folder}, of which a record cannot be read "
-            f"({found}); remove that folder and merge what it was made of again"
-        ) from error
+        raise DataError(f"{parcel.source}: cannot be added to {same.name}: {error}") from error
     placed, n_replaced, is_further_run = _placed(there, parcel.records)
     if not vouched:
         _require_its_own(parcel, same, there, n_replaced)
@@ -73,15 +63,15 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     for record in placed:
         # set.json, which comes last, tells that all are whole
         path = same.folder / cell_of(record).path.removeprefix("results/")
-        ours = cast("Record", dict(record) | {"host_digest": digest})
+        text = record_text(cast("Record", {**record, "host_digest": digest}), path)
         with replaced_whole(path, "the record cannot be written", "what is there stays") as partial:
-            partial.write_text(record_text(ours, path), encoding="utf-8")
+            partial.write_text(text, encoding="utf-8")
     if vouched or same.source == source:
         if parcel.config:
-            write_facts(dict(parcel.config), same.folder / "config.json")
+            write_json(parcel.config, same.folder / "config.json")
         if parcel.memory is not None:
-            text = memory_text({**parcel.memory, "host_digest": digest}, "memory.json")
-            (same.folder / "memory.json").write_text(text, encoding="utf-8")
+            ours = {**parcel.memory, "host_digest": digest}
+            write_memory(ours, same.folder / "memory.json")
         same = replace(same, source=source)
     n_known = len(parcel.records) - len(placed)
     n_added = len(placed) - n_replaced
@@ -90,19 +80,17 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
 
 def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tuple[HostSet, bool]:
     """Return the state that the results are of, and whether it is a new one of a host there."""
-    sets, unreadable = read_all_sets(fleet)
+    sets, unreadable = read_sets(fleet)
     for name, why in unreadable.items():
         if state_of_name(name)[0] == parcel.name:
             raise DataError(f"{parcel.source}: cannot be added to {name}: {why}")
     states = [one for one in sets if one.host == parcel.name]
     changes: list[str] = []
     for state in states:
-        changes = changes_between(
-            without_private(state.facts())["identity"], parcel.host["identity"]
-        )
+        known = without_private(state.facts())["identity"]
+        changes = changes_between(known, parcel.host["identity"])[:_MOST_CHANGES]
         if not changes:
             return state, False
-    changes = changes[:_MOST_CHANGES]
     if states and not vouched:
         raise DataError(
             f"{parcel.source}: calls its host {parcel.name}, and {states[-1].folder} is of a host "
@@ -110,9 +98,9 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
             f"one has changed, as OTHER={parcel.source} if it is another one"
         )
     number = states[-1].state + 1 if states else 1
-    new = HostSet(fleet, parcel.name, number, tuple(changes), 0, "", source)
+    new = HostSet(fleet, parcel.name, number, tuple(changes), source=source)
     shutil.rmtree(new.folder, ignore_errors=True)  # what a merge left half made
-    write_facts(dict(parcel.host), new.folder / "host.json")
+    write_json(parcel.host, new.folder / "host.json")
     return new, bool(states)
 
 
@@ -162,5 +150,5 @@ def _moment(record: Record) -> tuple[str, int, str]:
 
 
 def _shifted(record: Record, shift: int) -> Record:
-    cell: Mapping[str, object] = record["cell"] | {"rep": record["cell"]["rep"] + shift}
-    return cast("Record", dict(record) | {"cell": dict(cell)})
+    cell = record["cell"] | {"rep": record["cell"]["rep"] + shift}
+    return cast("Record", {**record, "cell": cell})

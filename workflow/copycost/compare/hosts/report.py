@@ -1,42 +1,32 @@
 """Writes and typesets the report over hosts, by the templates and typesetters of a run's."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import BASELINE
 from copycost.compare.audit.report import typeset
 from copycost.compare.audit.wording import fill, lines_of
-from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
+from copycost.compare.hosts.facts import fleet_facts
 from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, metric_words
-from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, with_hosts
+from copycost.compare.hosts.fleet import ACROSS_COLUMNS, Fleet, judge
 from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.typeset import Format
 from copycost.wording.filters import exact_size, percent, ratio, size, sizes, span
-from copycost.wording.markdown import code, escape, slug
+from copycost.wording.markdown import code, escape
 from copycost.wording.words import plural
 
 TITLE = "What each copy costs, on many hosts"
 _LEFT_OUT = {None: "", "older": ", earlier", "one_kernel": ", left out"}
+_MOST_NAMED = 8
 _HELD = ("better", "worse", "depends")
-_TOLD = {
-    "kernel": "Linux", "processor": "Processor", "CPUs": ">CPUs",
-    "last-level cache": ">Last-level cache", "virtualisation": "Virtual",
-}  # fmt: skip
-"""Facts that the table of hosts has, with the titles of their columns."""
-
-COLUMNS = {
-    "across": (
-        "On", "Ratio", "Of", ">Size", "Holds for", ">Mean", ">Further host", ">Host to host",
-        ">Hosts", "From size",
-    ),
-    "hosts": ("Host", *_TOLD.values(), ">Measured", ">Disturbed"),
-}  # fmt: skip
+_TOLD = ("kernel", "processor", "CPUs", "last-level cache", "virtualisation")
+"""Facts that the table of hosts has."""
 
 
 def write_tables(fleet: Fleet, folder: Path) -> Facts:
@@ -46,15 +36,14 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     ``crossovers.csv`` one per host, pair and number of threads, each with the host in front;
     ``across.csv`` is over hosts.
     """
-    used = {name: fleet.tables[name] for name in fleet.used}
-    ratios, crossovers = with_hosts(used, "ratios"), with_hosts(used, "crossovers")
+    ratios, crossovers = fleet.table("ratios"), fleet.table("crossovers")
     found = judge(ratios, crossovers)
     facts = fleet_facts(fleet, found)
     hosts = [
-        {"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
-        | {name: said[name] for name in ("n_measured", "n_repetitions", "disturbed")}
-        | fleet.tables[one.name].told
-        for one, said in zip(fleet.sets, facts["hosts"], strict=True)
+        {"host": one["name"], "state_of": one["host"]}
+        | {name: one[name] for name in ("left_out", "n_measured", "n_repetitions", "disturbed")}
+        | one["told"]
+        for one in facts["hosts"]
     ]
     tables = {
         "ratios": ratios, "crossovers": crossovers, "across": found.cells[list(ACROSS_COLUMNS)],
@@ -63,7 +52,7 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         table.to_csv(folder / "tables" / f"{name}.csv", index=False)
-    with_hosts(used, "cells").to_parquet(folder / "tables" / "cells.parquet", index=False)
+    fleet.table("cells").to_parquet(folder / "tables" / "cells.parquet", index=False)
     write_json(facts, folder / "facts.json")
     return facts
 
@@ -74,17 +63,13 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
     drawn = out / "figures" / "across"
     drawn.mkdir(parents=True, exist_ok=True)
     figures: list[Path] = []
-    pairs = []
     for pair in facts["pairs"]:
-        names = (pair["condition"], pair["implementation"], pair["baseline"])
-        trips = ["trips"] if pair["study"] == "round_trips" else []
-        pairs.append(pair | {"id": "-".join([*trips, *map(slug, names)])})
-        figures.append(drawn / f"{pairs[-1]['id']}.svg")
+        figures.append(drawn / f"{pair['id']}.svg")
         save(draw_forest(pair), figures[-1])
     subtitle = plural(facts["n_hosts"], "host")
     return typeset(
         "fleet.qmd.j2", out, figures, formats, title=TITLE, subtitle=subtitle, running=subtitle,
-        fleet=facts, columns=COLUMNS, rows=table_rows(facts), pairs=pairs,
+        fleet=facts, rows=table_rows(facts),
     )  # fmt: skip
 
 
@@ -92,29 +77,20 @@ def table_rows(facts: Facts) -> dict[str, Any]:
     """Return the rows of the report's tables by name, in Markdown."""
     several = Counter(one["host"] for one in facts["hosts"])
     told = [
-        (
-            (code(pair["condition"]), f"{code(pair['implementation'])} / {code(pair['baseline'])}",
-             metric_words(one["metric"])),
-            one,
-        )
+        ([code(pair["condition"]), f"{code(pair['implementation'])} / {code(pair['baseline'])}",
+          metric_words(one["metric"])], one)
         for pair in facts["pairs"] for one in pair["quantities"]
     ]  # fmt: skip
     return {
-        "across": [[*head, *_point(one["point"]), _from_size(one)] for head, one in told],
+        "across": [[*head, *_point(one), _from_size(one)] for head, one in told],
         "sizes": [
-            [*head, *(sizes(held[name]) if held[name] else "" for name in _HELD)]
-            for head, one in told if any((held := one["holds"])[name] for name in _HELD)
+            [*head, *held] for head, one in told
+            if any(held := [sizes(at) if (at := one["holds"][name]) else "" for name in _HELD])
         ],
-        "outliers": [
-            [code(host["name"]), *head, ratio(host["ratio"])]
-            for head, one in told for host in one["point"]["outliers"]
-        ] + [
-            [f"{n} more", *head, ""] for head, one in told
-            if (n := one["point"]["n_outliers"] - len(one["point"]["outliers"]))
-        ],
+        "outliers": [row for head, one in told for row in _outliers(head, one)],
         "hosts": [
             [code(one["name"]) + _LEFT_OUT[one["left_out"]],
-             *(escape(one["told"][name]) for name in _TOLD),
+             *(_told(name, one["told"][name]) for name in _TOLD),
              f"{one['n_measured']} of {one['n_repetitions']}", percent(one["disturbed"])]
             for one in facts["hosts"][:NAMED_MOST]
         ],
@@ -125,17 +101,34 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         "doubted": [
             [code(one["name"]), escape(found["subject"]),
              f"{found['kind']} ({found['sureness']})", escape(found["found"])]
-            for one in facts["doubted"] for found in one["findings"]
+            for one in facts["hosts"] for found in one["doubts"]
         ],
     }  # fmt: skip
 
 
-def _point(point: Mapping[str, Any]) -> list[str]:
+def _outliers(head: Sequence[str], quantity: Facts) -> Iterator[list[str]]:
+    """Yield a row for each of the first outliers, and one for how many more there are."""
+    ratios = {one["host"]: one["ratio"] for one in quantity["hosts"]}
+    for host in quantity["outliers"][:_MOST_NAMED]:
+        yield [code(host), *head, ratio(ratios[host])]
+    if (more := len(quantity["outliers"]) - _MOST_NAMED) > 0:
+        yield [f"{more} more", *head, ""]
+
+
+def _told(name: str, value: str | float | None) -> str:
+    if value is None:
+        return "not reported"
+    is_size = name.endswith("cache") and not isinstance(value, str)
+    return escape(exact_size(int(value)) if is_size else value)
+
+
+def _point(quantity: Facts) -> list[str]:
     """Return the size, what holds, the mean, what is expected, how hosts differ, and how many."""
+    point = quantity["point"]
     spread = point["spread"]
     return [
         exact_size(point["msg_bytes"]),
-        HOLDS_FOR[point["verdict"]],
+        point["holds_for"],
         ratio(point["ratio"]),
         "not known" if point["next_low"] is None else span(point["next_low"], point["next_high"]),
         "not known" if spread is None else percent(spread),
@@ -143,29 +136,22 @@ def _point(point: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _from_size(quantity: Mapping[str, Any]) -> str:
+def _from_size(quantity: Facts) -> str:
     """Return where the middle host turns, and how many hosts do so, and do otherwise."""
-    if not quantity["turns"]:
+    if quantity["turns"] is None:
         return ""
-    others = dict(quantity["turns"]["outcomes"])
-    below, above = quantity["turns"]["middle"]
-    n_from = others.pop("from")
+    turns = dict(quantity["turns"])
+    below, above = turns.pop("middle")
+    n_from = turns.pop("from")
     parts = [f"{span(below, above, size)} ({n_from})"] if n_from else []
-    parts += [f"{name.replace('_', ' ')}: {n}" for name, n in others.items() if n]
-    return "; ".join(parts)
+    return "; ".join(parts + [f"{name.replace('_', ' ')}: {n}" for name, n in turns.items() if n])
 
 
 def summary_lines(facts: Facts) -> list[str]:
-    """Return what is printed, in lines of at most 80 columns."""
-    said = []
-    for pair in facts["pairs"]:
-        if pair["baseline"] == "two_copy":
-            first = pair["quantities"][0]
-            at, holds, mean, further, _, hosts = _point(first["point"])
-            said.append(
-                f"{pair['condition']}, {pair['implementation']} / two_copy, "
-                f"{metric_words(first['metric'])} at {at}: {mean}, {holds} (further host: "
-                f"{further}); better/open/worse on {hosts} hosts"
-                + (f"; from size: {_from_size(first)}" if first["turns"] else "")
-            )
+    """Return what is printed, in lines of at most 80 columns: of each pair the first quantity."""
+    said = [
+        (pair, metric_words(first["metric"]), _point(first), _from_size(first))
+        for pair in facts["pairs"]
+        if pair["baseline"] == BASELINE and (first := pair["quantities"][0])
+    ]
     return lines_of(fill("fleet.txt.j2", fleet=facts, lines=said))

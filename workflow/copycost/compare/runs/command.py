@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from copycost.compare.runs.facts import compare_runs
-from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.tables import summary_lines
-from copycost.compare.runs.verdicts import MEASURED_SPREAD, RunSpread, parse_gate
+from copycost.compare.runs.gates import parse_gate
+from copycost.compare.runs.results import read_results
+from copycost.compare.runs.verdicts import MEASURED_SPREAD, RunSpread
 from copycost.errors import ConfigError
 from copycost.report.typeset import FORMATS
 from copycost.wording.words import plural
@@ -71,12 +71,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(facts, indent=1, ensure_ascii=False))
     else:
-        print("\n".join(summary_lines(facts)))
         # Imported here: what is wrong with a folder is said before figures and typesetting load.
-        from copycost.compare.runs.report import write_report
+        from copycost.compare.runs.report import summary_lines, write_report
 
-        formats = [one for one in FORMATS if one in options.formats]
-        for path in write_report(facts, options.output, formats):
+        print("\n".join(summary_lines(facts)))
+        for path in write_report(facts, options.output, options.formats):
             print(f"report: {path}")
     gates = facts["gates"]
     if any(gate["fails"] for gate in gates):

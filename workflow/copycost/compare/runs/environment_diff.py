@@ -7,18 +7,9 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.compare.runs.folders import BUILDS, SETTINGS, Results
-from copycost.compare.runs.samples import CELL
+from copycost.compare.runs.results import BUILDS, CELL, SETTINGS, Results
 
-# in host.json under two names, of which that of the identity is told
-_TWICE = {
-    "cpu.model", "cpu.cpus_online", "cpu.governor", "cpu.turbo", "kernel.release",
-    "kernel.version", "memory.memlock_bytes", "net.optmem_max", "net.tcp_rmem", "net.tcp_wmem",
-    "net.rmem_max", "net.wmem_max", "net.congestion_default", "perf.version", "perf.paranoid",
-    "perf.nmi_watchdog", "tools.perf.version", "tools.ip.version", "tools.ethtool.version",
-    "tools.nft.version",
-}  # fmt: skip
-_NOT_THE_HOST = ("schema_version", "unknown", "tools.", "testbeds.", "perf.path")
+_NOT_THE_HOST = ("schema_version", "identity.", "unknown", "tools.", "testbeds.", "perf.path")
 _BUILD = re.compile(r"source (?P<source>\w+), (?P<compiler>.+?), flags (?P<flags>.*)")
 _SHOWN = 12  # characters of a digest
 
@@ -26,19 +17,15 @@ _SHOWN = 12  # characters of a digest
 def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
     """Return what no run of one side shares with any of the other.
 
-    Each has `group`, `name`, and the values of the sides, `a` and `b`, as lists of texts. Settings
-    are those read back from the connections of cells that both have: `n_cells` differ in it.
+    Each has `group`, `name`, and the values of the sides, `a` and `b`, as lists of texts.
     """
     told: dict[str, Callable[[Results], Mapping[str, str]]] = {
-        "host": lambda run: {
-            name.removeprefix("identity."): value for name, value in _leaves(run.host)
-            if name not in _TWICE and not name.startswith(_NOT_THE_HOST)
-        },
+        "host": _host,
         "guest": _guest,
         # which cells were measured, the tables tell
         "configuration": lambda run: dict(_leaves(run.config.get("measure", {}), "measure")),
         "program": _programs,
-    }  # fmt: skip
+    }
     found = []
     for group, values_of in told.items():
         sides = [[values_of(run) for run in runs] for runs in (a, b)]
@@ -48,19 +35,27 @@ def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
             )
             if not set(one) & set(other):
                 found.append({"group": group, "name": name, "a": one, "b": other})
-    return [*found, *_settings(a, b)]
+    return found
+
+
+def _host(run: Results) -> dict[str, str]:
+    """Return what tells hosts apart; much of their identity has a second name elsewhere."""
+    identity = run.host.get("identity", {})
+    known = [f"_{name}" for name in identity]
+    return dict(_leaves(identity)) | {
+        name: value for name, value in _leaves(run.host)
+        if not name.startswith(_NOT_THE_HOST)
+        and not any(one.endswith(f"_{name.rpartition('.')[2]}") for one in known)
+    }  # fmt: skip
 
 
 def _guest(run: Results) -> dict[str, str]:
     """Return what guests were made of; nothing where the run has none."""
-    if not run.guest:
+    virtual = run.guest.get("virtual")
+    if virtual is None:
         return {}
-    virtual = run.guest["virtual"]
-    told = {
-        **(virtual.get("spec") or {}),
-        "kernel": (virtual.get("kernel") or {}).get("release"),
-        "qemu": virtual.get("qemu"),
-    }
+    about = {"kernel": (virtual.get("kernel") or {}).get("release"), "qemu": virtual.get("qemu")}
+    told = (virtual.get("spec") or {}) | about
     return {name: str(value) for name, value in told.items() if name != "initrd"}
 
 
@@ -89,36 +84,34 @@ def _programs(run: Results) -> dict[str, str]:
     return {name: " and ".join(sorted(values)) for name, values in found.items() if values}
 
 
-def _settings(a: Sequence[Results], b: Sequence[Results]) -> Iterator[Facts]:
-    """Yield the columns whose values on one side never occur on the other, in how many cells."""
-    tables = [pd.concat([run.repetitions for run in runs]) for runs in (a, b)]
+def other_settings(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[Facts]:
+    """Yield the settings whose values on one side never occur on the other, in `n_cells`.
+
+    They are as `differences`, and were read back from the connections of cells that both have.
+    """
     for name in SETTINGS:
-        values = (table.dropna(subset=name).groupby(CELL)[name].agg(frozenset) for table in tables)
+        values = (rows.dropna(subset=name).groupby(CELL)[name].agg(frozenset) for rows in (a, b))
         both = pd.concat(values, axis=1, join="inner", keys=["a", "b"])
         apart = both[[not one & other for one, other in zip(both["a"], both["b"], strict=True)]]
         if len(apart):
-            yield {
-                "group": "setting", "name": name, "a": _texts(apart["a"]), "b": _texts(apart["b"]),
-                "n_cells": len(apart),
-            }  # fmt: skip
+            sides = {side: _texts(apart[side]) for side in ("a", "b")}
+            yield {"group": "setting", "name": name} | sides | {"n_cells": len(apart)}
 
 
 def _texts(values: Iterable[frozenset[Any]]) -> list[str]:
     """Return the values of some cells as texts, whole numbers without a point."""
-    found = sorted({value for some in values for value in some}, key=str)
+    found = sorted(frozenset().union(*values), key=str)
     return [
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in found
     ]
 
 
-def order_of(a: Sequence[Results], b: Sequence[Results]) -> str:
+def order_of(a: pd.DataFrame, b: pd.DataFrame) -> str:
     """Return ``a_first`` or ``b_first`` where all of a side was measured before the other.
 
     Else ``in_turn``. By the wall clock, which is that of each host.
     """
-    starts = (pd.concat([run.repetitions["started_at"] for run in runs]) for runs in (a, b))
-    (first_a, last_a), (first_b, last_b) = ((side.min(), side.max()) for side in starts)
-    if last_a < first_b:
+    if a["started_at"].max() < b["started_at"].min():
         return "a_first"
-    return "b_first" if last_b < first_a else "in_turn"
+    return "b_first" if b["started_at"].max() < a["started_at"].min() else "in_turn"

@@ -1,32 +1,32 @@
 """Everything that the comparison of two sides says, as numbers and verdicts."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.compare.runs.environment_diff import differences, order_of
-from copycost.compare.runs.folders import Results
-from copycost.compare.runs.samples import (
+from copycost.compare.runs.environment_diff import differences, order_of, other_settings
+from copycost.compare.runs.gates import Gate, gate_facts
+from copycost.compare.runs.results import (
     CELL,
     QUANTITIES,
     Quantity,
+    Results,
     cells_of,
+    rows_of,
     shared_cells,
     sides_of,
 )
 from copycost.compare.runs.verdicts import (
     CONFIDENCE,
     MEASURED_SPREAD,
-    Gate,
     Judgement,
     RunSpread,
     Verdict,
     judge,
+    share_shown,
     spread_of_runs,
 )
 from copycost.errors import DataError
@@ -48,8 +48,6 @@ _NOTHING_COMMON = (
     "no cell is common to all of their runs (condition, implementation, size and threads); measure"
     " both with the same streams, udp or round_trips in config.yaml"
 )
-_VAGUE = 20.0
-"""A factor between the ends of an interval by which it says that no difference could be seen."""
 
 
 def compare_runs(
@@ -66,7 +64,8 @@ def compare_runs(
     spread = stated or MEASURED_SPREAD
     quantities: list[Facts] = []
     judged: dict[str, Judgement] = {}
-    shared = shared_cells(a, b)
+    rows_a, rows_b = rows_of(a), rows_of(b)
+    shared = shared_cells(rows_a, rows_b)
     for quantity in QUANTITIES:
         sides = sides_of(a, b, quantity, shared)
         if sides.cells:
@@ -77,9 +76,10 @@ def compare_runs(
     if not quantities:
         raise DataError(f"{a[0].folder} and {b[0].folder}: {_SAME if shared else _NOTHING_COMMON}")
     compared = {cell for found in judged.values() for cell in found.cells}
-    rows = [pd.concat([run.repetitions for run in runs]) for runs in (a, b)]
-    cells_a, cells_b = map(cells_of, rows)
-    emulated = [compared & cells_of(of[of["accelerator"] == EMULATED]) for of in rows]
+    cells_a, cells_b = cells_of(rows_a), cells_of(rows_b)
+    emulated = [
+        compared & cells_of(rows[rows["accelerator"] == EMULATED]) for rows in (rows_a, rows_b)
+    ]
     facts = {
         "schema_version": SCHEMA_VERSION,
         "confidence": CONFIDENCE,
@@ -87,8 +87,8 @@ def compare_runs(
         "unit": quantities[0]["unit"],
         "n_runs": [len(a), len(b)],
         "spread": asdict(spread) | {"given": stated is not None},
-        "differs": differences(a, b),
-        "order": order_of(a, b),
+        "differs": [*differences(a, b), *other_settings(rows_a, rows_b)],
+        "order": order_of(rows_a, rows_b),
         "n_shared": len(shared),
         "n_only_a": len(cells_a - cells_b),
         "n_only_b": len(cells_b - cells_a),
@@ -98,20 +98,10 @@ def compare_runs(
             "n_one_side": len(emulated[0] ^ emulated[1]),
         },
         "quantities": quantities,
-        "gates": [_gate_facts(gate, judged) for gate in gates],
+        "gates": [gate_facts(gate, judged) for gate in gates],
     }
     found_facts: Facts = plain(facts)
     return found_facts
-
-
-def cells_table(facts: Facts) -> pd.DataFrame:
-    """Return the common cells of all quantities: `CELL_COLUMNS`."""
-    rows = [
-        {"quantity": quantity["name"]} | cell
-        for quantity in facts["quantities"]
-        for cell in quantity["cells"]
-    ]
-    return pd.DataFrame(rows, columns=list(CELL_COLUMNS))
 
 
 def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
@@ -124,9 +114,10 @@ def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
     cells = told(CELL, judgement.cells)
     signs = [one["better"] for one in cells]
     verdicts = judgement.cells.values()
-    halves = [_share_shown(one.widened) for one in verdicts if one.found.has_interval]
+    halves = [share_shown(one.widened) for one in verdicts if one.found.has_interval]
     return {
         "name": quantity.name,
+        "title": quantity.title,
         "unit": judgement.unit,
         "n_cells": len(cells),
         "n_better": signs.count(1),
@@ -140,29 +131,19 @@ def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
     }
 
 
-def _share_shown(ends: tuple[float, float]) -> float:
-    """Return by which share a ratio must be above 1 to be shown by an interval as wide as this.
-
-    Infinite where that is no interval to a reader.
-    """
-    low, high = ends
-    return math.sqrt(high / low) - 1.0 if low > 0.0 and high / low <= _VAGUE else math.inf
-
-
 def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
-    low, high = verdict.found.interval(CONFIDENCE)
-    better = verdict.sign if quantity.more_is_better else -verdict.sign
-    lower, higher = quantity.words
-    word = {-1: lower, 0: "no difference seen", 1: higher}[verdict.sign]
+    found = verdict.found
+    low, high = found.interval(CONFIDENCE)
+    open_or = "no difference seen" if found.has_interval else "observed once"
     return {
-        "ratio": verdict.found.ratio,
+        "ratio": found.ratio,
         "low": low,
         "high": high,
-        "p_value": verdict.found.p_value,
+        "p_value": found.p_value,
         "p_holm": verdict.p_holm,
         "sign": verdict.sign,
-        "better": better,
-        "verdict": word if verdict.found.has_interval else "observed once",
+        "better": verdict.sign if quantity.more_is_better else -verdict.sign,
+        "verdict": quantity.words[verdict.sign > 0] if verdict.sign else open_or,
         "n_a": verdict.n_a,
         "n_b": verdict.n_b,
     }
@@ -184,40 +165,4 @@ def _run_facts(run: Results) -> Facts:
         "n_warned": int((rows["warnings"].fillna("") != "").sum()),
         "rounds_min": int(rounds.min()),
         "rounds_max": int(rounds.max()),
-    }
-
-
-def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
-    """Return what a gate finds; DataError if it could never find anything."""
-    judgement = judged.get(gate.quantity)
-    asked = f"--fail-if {gate.word}:{gate.percent:g}%"
-    if judgement is None:
-        raise DataError(
-            f"{asked}: the sides have no cell in common that tells it; measure both with the same "
-            f"{'round_trips' if gate.quantity == 'round_trip' else 'streams or udp'}"
-        )
-    if not any(verdict.found.has_interval for verdict in judgement.cells.values()):
-        raise DataError(
-            f"{asked}: one round of one run has no interval, so nothing could ever be shown; "
-            "measure at least two (measure.repetitions), or compare several runs"
-        )
-    cells = gate.failing_cells(judgement)
-    whole = gate.fails_whole(judgement)
-    fails = bool(cells) or whole
-    # Where cells contradict each other, their mean can fail nothing: it rests on each of them.
-    ends = [judgement.whole.found.interval(CONFIDENCE)]
-    if judgement.contradicts:
-        ends = [one.widened for one in judgement.cells.values() if one.found.has_interval]
-    smallest = gate.smallest(max(map(_share_shown, ends)))
-    return {
-        "word": gate.word,
-        "percent": gate.percent,
-        "cells": [dict(zip(CELL, cell, strict=True)) for cell in cells],
-        "whole": whole,
-        "contradicts": judgement.contradicts,
-        "fails": fails,
-        "smallest_percent": smallest if math.isfinite(smallest) else None,
-        "cannot_tell": not fails
-        and smallest > gate.percent
-        and not all(gate.is_ruled_out(*one) for one in ends),
     }

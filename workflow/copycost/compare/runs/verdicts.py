@@ -1,12 +1,10 @@
-"""What may be said of each cell, of groups of cells and of all together; and ``--fail-if``."""
+"""What may be said of each cell, of groups of cells and of all together."""
 
-import argparse
 import math
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
@@ -18,15 +16,16 @@ from copycost.analysis.stats.differences import (
     with_run_spread,
 )
 from copycost.analysis.stats.ratios import holm
-from copycost.compare.runs.samples import Cell, Sides, round_means, run_mean
+from copycost.compare.runs.results import CELL, Cell, Sides, round_means, run_mean
 
 CONFIDENCE = 0.95
+_VAGUE = 20.0
+"""A factor between the ends of an interval by which it says that no difference could be seen."""
 
 Unit = Literal["runs", "rounds"]
 """What is taken to be independent: runs, where a side has several; else the rounds of two runs."""
 
 Sign = Literal[-1, 0, 1]
-_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,15 @@ class Judgement:
     contradicts: bool
 
 
+def share_shown(ends: tuple[float, float]) -> float:
+    """Return by which share a ratio must be above 1 to be shown by an interval as wide as this.
+
+    Infinite where that is no interval to a reader.
+    """
+    low, high = ends
+    return math.sqrt(high / low) - 1.0 if low > 0.0 and high / low <= _VAGUE else math.inf
+
+
 def judge(sides: Sides, spread: RunSpread) -> Judgement:
     """Return the verdicts of one quantity, of at least one cell.
 
@@ -97,8 +105,8 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
     def judged(groups: Iterable[Sequence[int]]) -> list[Verdict]:
         return _judged([_difference(sides, columns, unit, spread) for columns in groups])
 
-    ways = _groups(sides.cells, lambda cell: (cell[1], cell[2]))
-    sizes = dict(sorted(_groups(sides.cells, lambda cell: (cell[3],)).items()))
+    ways = _groups(sides.cells, "condition", "implementation")
+    sizes = dict(sorted(_groups(sides.cells, "msg_bytes").items()))
     everything = range(len(sides.cells))
     per_cell = judged([column] for column in everything)
     per_group = judged([*ways.values(), *sizes.values()])
@@ -113,11 +121,11 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
     )
 
 
-def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[int]]:
-    """Return the columns of cells by what they share; nothing where all of them share it."""
+def _groups(cells: Sequence[Cell], *names: str) -> dict[tuple[Any, ...], list[int]]:
+    """Return the columns of cells that are alike by these names; nothing where all are."""
     found = defaultdict(list)
     for column, cell in enumerate(cells):
-        found[key(cell)].append(column)
+        found[tuple(cell[CELL.index(name)] for name in names)].append(column)
     return found if len(found) > 1 else {}
 
 
@@ -194,65 +202,3 @@ def _variances(sides: Sides, columns: Sequence[int], freedom: int) -> tuple[floa
             if logs.size > 1:
                 of_rounds.append(float(logs.var(ddof=1)) / logs.size)
     return squares / freedom, float(np.mean(of_rounds)) if of_rounds else 0.0
-
-
-QUANTITY_OF = {"slower": "throughput", "costlier": "cpu_time", "longer": "round_trip"}
-"""What each word is about: lower throughput, more CPU time per byte, a longer round trip."""
-
-_GATE = re.compile(rf"({'|'.join(QUANTITY_OF)}):(\d+(?:\.\d+)?)%?")
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A bound on how much worse B may be: ``slower``, ``costlier`` or ``longer`` by so much."""
-
-    word: str
-    percent: float
-
-    @property
-    def quantity(self) -> str:
-        """Return the name of the quantity."""
-        return QUANTITY_OF[self.word]
-
-    @property
-    def bound(self) -> float:
-        """Return the ratio, B over A, that has to be shown to be passed."""
-        change = self.percent / 100.0
-        return 1.0 - change if self.word == "slower" else 1.0 + change
-
-    def is_passed(self, low: float, high: float) -> bool:
-        """Tell whether an interval lies wholly on the far side of the bound."""
-        return high < self.bound if self.word == "slower" else low > self.bound
-
-    def is_ruled_out(self, low: float, high: float) -> bool:
-        """Tell whether an interval lies wholly on the near side of the bound."""
-        return low >= self.bound if self.word == "slower" else high <= self.bound
-
-    def smallest(self, share: float) -> float:
-        """Return it as a change for the worse [percent]: by which share B must be above A."""
-        if self.word == "slower" and math.isfinite(share):
-            share = 1.0 - 1.0 / (1.0 + share)
-        return 100.0 * share
-
-    def failing_cells(self, judgement: Judgement) -> list[Cell]:
-        """Return the cells whose interval, widened for the number of cells, lies beyond."""
-        return [cell for cell, one in judgement.cells.items() if self.is_passed(*one.widened)]
-
-    def fails_whole(self, judgement: Judgement) -> bool:
-        """Tell whether the interval of the mean over all cells lies beyond.
-
-        Not where cells contradict each other, since that mean then speaks for neither.
-        """
-        of_whole = judgement.whole.found.interval(CONFIDENCE)
-        return not judgement.contradicts and self.is_passed(*of_whole)
-
-
-def parse_gate(text: str) -> Gate:
-    """Return what a word of the command line, such as ``slower:5%``, asks for."""
-    match = _GATE.fullmatch(text)
-    if match is None or (match[1] == "slower" and float(match[2]) >= 100.0):
-        raise argparse.ArgumentTypeError(
-            f"{text} is no bound, must be {', '.join(QUANTITY_OF)}, a colon and per cent, "
-            "such as slower:5%"
-        )
-    return Gate(match[1], float(match[2]))
