@@ -10,11 +10,7 @@ from copycost.config.cells import kinds_of
 from copycost.config.conditions import COLD, HOT
 from copycost.config.config import Config
 from copycost.config.sources import Surroundings
-from copycost.config.strategy_capabilities import (
-    IPERF3,
-    capability_of,
-    split_implementation,
-)
+from copycost.config.strategy_capabilities import IPERF3, capability_of, split_implementation
 from copycost.config.structure import Problem
 from copycost.config.testbeds import APART, SAME, WIRES, Transport, guests_on, peer_of
 from copycost.config.wire import NO_PEER

@@ -79,14 +79,14 @@ def _within(value: Any, least: float, most: float, *, whole: bool = True) -> Any
 
 
 def number(of: str = "", least: float = -inf, most: float = inf, *, whole: bool = True) -> Kind:
-    """Return numbers of something, whole ones unless it is said otherwise, within bounds."""
+    """Return the kind of numbers of something within bounds, whole unless it is said otherwise."""
     what = f"a {'whole ' if whole else ''}number{f' of {of}' if of else ''}"
     bounds = f", {least} or more" if isinf(most) else f" from {least} to {most}"
     return _single(what + bounds, lambda value: _within(value, least, most, whole=whole))
 
 
 def size(least: int, most: int, made: Callable[[int], Any] = int) -> Kind:
-    """Return numbers of bytes, or texts such as 64KiB, made into a type."""
+    """Return the kind of sizes in bytes, or texts such as 64KiB, each made into a type."""
 
     def convert(value: Any) -> Any:
         return made(_within(parse_size(value) if isinstance(value, str) else value, least, most))
@@ -96,7 +96,7 @@ def size(least: int, most: int, made: Callable[[int], Any] = int) -> Kind:
 
 
 def word(what: str, pattern: str = ".+", most: int | None = None) -> Kind:
-    """Return texts of so many characters at most that match a pattern as a whole."""
+    """Return the kind of texts that match a pattern as a whole, of so many characters at most."""
 
     def convert(value: Any) -> str:
         if not isinstance(value, str):
@@ -112,7 +112,7 @@ def word(what: str, pattern: str = ".+", most: int | None = None) -> Kind:
 
 
 def choice(*options: Any) -> Kind:
-    """Return a few values."""
+    """Return the kind of a few values."""
     title = f"one of {', '.join(map(str, options))}"
 
     def convert(value: Any) -> Any:
@@ -127,7 +127,7 @@ def choice(*options: Any) -> Kind:
 
 
 def testbeds(*names: str) -> Kind:
-    """Return lists of testbeds; those over a wire may be named with the machine at its end."""
+    """Return the kind of lists of testbeds; with one over a wire, a machine may be named."""
     plainly = choice(*names)
 
     def typed(value: Any, path: KeyPath, found: list[Problem]) -> Any:
@@ -143,7 +143,7 @@ def testbeds(*names: str) -> Kind:
 
 
 def either(words: Mapping[str, Any], of: Kind) -> Kind:
-    """Return words, each of which becomes a value, or what another kind takes."""
+    """Return the kind of words that each become a value, and of what another kind takes."""
     title = f"{', '.join(words)}, or {of.title}"
 
     def typed(value: Any, path: KeyPath, found: list[Problem]) -> Any:
@@ -165,7 +165,7 @@ def either(words: Mapping[str, Any], of: Kind) -> Kind:
 
 
 def list_of(of: Kind, least: int = 1, most: int = MOST_ITEMS, *, may_repeat: bool = False) -> Kind:
-    """Return lists of different values of one kind, so many at least and at most."""
+    """Return the kind of lists of different values of one kind, so many at least and at most."""
     title = f"a list{f' of {least} or more' if least else ''}, each {of.title}"
 
     def typed(value: Any, path: KeyPath, found: list[Problem]) -> Any:
@@ -186,7 +186,7 @@ def list_of(of: Kind, least: int = 1, most: int = MOST_ITEMS, *, may_repeat: boo
 
 
 def section(of: type) -> Kind:
-    """Return the sections with the keys of a class; those with a default need not be stated."""
+    """Return the kind of sections with the keys of a class; those with defaults may be left out."""
     kinds = {each.name: _kind(each.type) for each in fields(of)}
     title = f"a section with {', '.join(kinds)}"
 
