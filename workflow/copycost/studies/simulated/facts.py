@@ -72,6 +72,7 @@ def compute_facts(
     facts = {
         "section": {"enabled": section["enabled"]},
         "n_counted": int((cells["status"] == "measured").sum()),
+        "n_cells": len(cells),
         "losses": losses_of(cells, CELL_KEY),
         "machine": machine,
         "least": LEAST,
