@@ -68,10 +68,10 @@ class Judgement:
     """Everything that is said of one quantity; Holm's correction is for the number of cells.
 
     The `unit` is what is taken to be independent: ``runs``, where a side has several; else the
-    ``rounds`` of two runs. Of `ways` (condition and implementation), `sizes` and the `whole` it is said of the geometric
-    means of their cells, corrected for the number of ways and sizes together; these are empty where
-    there is one only. Where some cells or groups stand above 1 and others below, that contradicts:
-    no single ratio is one of the whole.
+    ``rounds`` of two runs. Of `ways` (condition and implementation), `sizes` and the `whole` it is
+    said of the geometric means of their cells, corrected for the number of ways and sizes together;
+    these are empty where there is one only. Where some cells or groups stand above 1 and others
+    below, that contradicts: no single ratio is one of the whole.
     """
 
     unit: str
