@@ -1,7 +1,6 @@
 """Results of hosts as ./run leaves them, small, with a known host."""
 
 import copy
-import itertools
 import json
 import random
 from pathlib import Path
@@ -18,7 +17,8 @@ from copycost.analysis.metrics import THROUGHPUT
 from copycost.compare.hosts.facts import pairs_of
 from copycost.compare.hosts.fleet import judge
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
-from copycost.records.record import host_digest, write_record
+from copycost.records.record import cell_of, host_digest, write_record
+from tools.simulate_fleet import varied_rounds
 
 Records = list[dict[str, Any]]
 
@@ -81,40 +81,16 @@ WAYS = ("two_copy", "one_copy", "zero_copy")
 
 def real(tmp_path: Path) -> Parcel:
     """Return a run whose ways to send are all alike, so that effects are what is simulated."""
-    records = [
-        record
-        for number, size in enumerate((4096, 16384, 65536))
-        for record in records_of(range(1, 5), WAYS, 1000 * (number + 1), msg_bytes=size)
-    ]
+    streams = [sample_record(way, msg_bytes=size) for size in (4096, 16384, 65536) for way in WAYS]
+    trips = [with_round_trips(sample_record(way, msg_bytes=4096)) for way in WAYS]
+    rounds: Any = {cell_of(record): [record] * 4 for record in (*streams, *trips)}
     rng = random.Random(1)
-    start_ns = 10**13
-    trips = []
-    for rep, way in itertools.product(range(1, 5), WAYS):
-        start_ns += 10**10
-        trip = with_round_trips(
-            sample_record(way, rep=rep, start_ns=start_ns, end_ns=start_ns + 10**9, msg_bytes=4096)
-        )
-        times = trip["driver"]["sender"]["round_trip"]
-        times["p50_ns"] = round(times["p50_ns"] * rng.gauss(1.0, 0.01))
-        times["p99_ns"] = round(times["p99_ns"] * rng.gauss(1.0, 0.01))
-        trips.append(trip)
-    for record in records:  # no two measurements are the same
-        factor = rng.gauss(1.0, 0.01) * 0.9
-        size = record["cell"]["msg_bytes"]
-        for side in ("sender", "receiver"):
-            found = record["driver"][side]
-            for part in ("in_window", "total"):
-                for name in {"bytes", "first_half_bytes"} & found[part].keys():
-                    found[part][name] = int(found[part][name] * factor / size) * size
-            found["in_window"]["bytes"] = min(found["in_window"]["bytes"], found["total"]["bytes"])
-            found["threads"][0]["bytes"] = found["in_window"]["bytes"]
-        for part in ("in_window", "total"):
-            sent = record["driver"]["sender"][part]
-            sent["messages"] = sent["bytes"] // size
+    records: Any = [record for _, record in varied_rounds(rounds, rng)]
+    for record in records:  # no two count the same
         for side in record["observed"]["perf_stat"].values():
             for event in side["events"].values():
                 event["value"] *= rng.gauss(0.3, 0.01)
-    return read_parcel(write_run(tmp_path / "real", [*records, *trips]), "lab")
+    return read_parcel(write_run(tmp_path / "real", records), "lab")
 
 
 CROSSOVERS = pd.DataFrame(

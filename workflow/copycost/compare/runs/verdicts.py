@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -21,11 +21,6 @@ from copycost.compare.runs.results import CELL, Cell, Sides, round_means, run_me
 CONFIDENCE = 0.95
 _VAGUE = 20.0
 """A factor between the ends of an interval by which it says that no difference could be seen."""
-
-Unit = Literal["runs", "rounds"]
-"""What is taken to be independent: runs, where a side has several; else the rounds of two runs."""
-
-Sign = Literal[-1, 0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ class Verdict:
 
     found: LogDifference
     p_holm: float
-    sign: Sign
+    sign: int
     widened: tuple[float, float]
     n_a: int
     n_b: int
@@ -72,13 +67,14 @@ class Verdict:
 class Judgement:
     """Everything that is said of one quantity; Holm's correction is for the number of cells.
 
-    Of `ways` (condition and implementation), `sizes` and the `whole` it is said of the geometric
-    means of their cells, corrected for the number of ways and sizes together; these are empty where
-    there is one only. Where some cells or groups stand above 1 and others below, that contradicts:
-    no single ratio is one of the whole.
+    The `unit` is what is taken to be independent: ``runs``, where a side has several; else the
+    ``rounds`` of two runs. Of `ways` (condition and implementation), `sizes` and the `whole` it is
+    said of the geometric means of their cells, corrected for the number of ways and sizes together;
+    these are empty where there is one only. Where some cells or groups stand above 1 and others
+    below, that contradicts: no single ratio is one of the whole.
     """
 
-    unit: Unit
+    unit: str
     cells: Mapping[Cell, Verdict]
     ways: Mapping[tuple[str, str], Verdict]
     sizes: Mapping[tuple[int], Verdict]
@@ -100,7 +96,7 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
 
     The spread is taken into account where both sides are single runs.
     """
-    unit: Unit = "runs" if len(sides.a) + len(sides.b) > 2 else "rounds"
+    unit = "runs" if len(sides.a) + len(sides.b) > 2 else "rounds"
 
     def judged(groups: Iterable[Sequence[int]]) -> list[Verdict]:
         return _judged([_difference(sides, columns, unit, spread) for columns in groups])
@@ -130,7 +126,7 @@ def _groups(cells: Sequence[Cell], *names: str) -> dict[tuple[Any, ...], list[in
 
 
 def _difference(
-    sides: Sides, columns: Sequence[int], unit: Unit, spread: RunSpread
+    sides: Sides, columns: Sequence[int], unit: str, spread: RunSpread
 ) -> tuple[LogDifference, int, int]:
     """Return the difference of some cells, and the number of values of either side."""
     if unit == "runs":
@@ -158,13 +154,11 @@ def _judged(compared: Sequence[tuple[LogDifference, int, int]]) -> list[Verdict]
     corrected = holm(p_values)
     tested = max(int(np.isfinite(p_values).sum()), 1)
     widened = 1.0 - (1.0 - CONFIDENCE) / tested
-    verdicts = []
-    for (one, n_a, n_b), p_holm in zip(found, corrected, strict=True):
-        sign: Sign = 0
-        if p_holm < 1.0 - CONFIDENCE:
-            sign = 1 if one.mean > 0.0 else -1
-        verdicts.append(Verdict(one, float(p_holm), sign, one.interval(widened), n_a, n_b))
-    return verdicts
+    signs = np.sign([one.mean for one, _, _ in found]) * (corrected < 1.0 - CONFIDENCE)
+    return [
+        Verdict(one, float(p_holm), int(sign), one.interval(widened), n_a, n_b)
+        for (one, n_a, n_b), p_holm, sign in zip(found, corrected, signs, strict=True)
+    ]
 
 
 def spread_of_runs(sides: Sides) -> RunSpread | None:
