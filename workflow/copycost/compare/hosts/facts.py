@@ -10,7 +10,7 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES
 from copycost.analysis.stats.crossover import Outcome
 from copycost.analysis.stats.random_effects import FEWEST
-from copycost.compare.hosts.fleet import Across, Fleet
+from copycost.compare.hosts.fleet import CELL, Across, Fleet, judge
 from copycost.compare.hosts.host_tables import ENDS, METRICS, PAIR, HostTables
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.checkout import ROOT
@@ -46,6 +46,7 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
             "one_kernel": fleet.one_kernel,
             "emulated": {"n_repetitions": sum(emulated), "n_hosts": sum(n > 0 for n in emulated)},
+            "without_doubted": _without_doubted(fleet, found),
             "unreadable": fleet.unreadable,
             "enough_for_intervals": len(used) >= FEWEST,
             "fewest": FEWEST,
@@ -53,6 +54,33 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
         }
     )  # fmt: skip
     return facts
+
+
+def _without_doubted(fleet: Fleet, found: Across) -> Facts | None:
+    """Return how many cells' verdicts would change without the hosts that an audit doubts.
+
+    None where no host that counts is doubted. A cell that no other host has changes too.
+    """
+    doubted = [name for name, of in fleet.used.items() if _refuting(of)]
+    if not doubted:
+        return None
+    verdicts, left = _verdicts(found), found.ratios[~found.ratios["host"].isin(doubted)]
+    again = {} if left.empty else _verdicts(judge(left, found.crossovers))
+    n_changed = sum(again.get(cell) != verdict for cell, verdict in verdicts.items())
+    return {"n_compared": len(verdicts), "n_changed": n_changed}
+
+
+def _verdicts(found: Across) -> Facts:
+    """Return what holds of each cell over hosts, and on which side."""
+    rows: list[Facts] = plain(found.cells.to_dict("records"))
+    return {
+        str([row[name] for name in CELL]): (holds_for(row), row["next_sign"], row["mean_sign"])
+        for row in rows
+    }
+
+
+def _refuting(tables: HostTables) -> list[Facts]:
+    return [finding for finding in tables.findings if finding["refutes"]]
 
 
 def _host(tables: HostTables) -> Facts:
@@ -65,7 +93,7 @@ def _host(tables: HostTables) -> Facts:
         "n_repetitions": max(len(tables.cells), _n_planned(one.folder / "config.json")),
         "n_measured": len(measured),
         "disturbed": measured["warnings"].notna().mean(),
-        "doubts": [finding for finding in tables.findings if finding["refutes"]],
+        "doubts": _refuting(tables),
     }
 
 
