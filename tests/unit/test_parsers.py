@@ -102,7 +102,7 @@ def test_a_damaged_text_is_read_or_refused(source: str, parse: Callable[[str], o
     parse(text)
     texts = ["", *mutated_texts(text, 100, seed=1)]
     if source.endswith(".json"):
-        texts += map(json.dumps, mutated_trees(json.loads(text), 100, seed=2))
+        texts += map(json.dumps, mutated_trees(json.loads(text), 100, seed=1))
     refused = 0
     for damaged in texts:
         try:

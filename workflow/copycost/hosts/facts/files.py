@@ -28,7 +28,7 @@ class HostFiles:
             content = (self.root / path).read_bytes()
             if path.endswith(".gz"):
                 content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error):
+        except (OSError, ValueError, EOFError, zlib.error):  # ValueError: no path has a NUL
             return None
         return content.decode(errors="replace").strip()
 
