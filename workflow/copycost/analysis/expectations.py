@@ -23,6 +23,7 @@ from copycost.analysis.evidence import (
 )
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import n_cpus_of
+from copycost.analysis.ratio_facts import places
 from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.throughput_factors import cpus_in_use
 from copycost.config.conditions import COLD, HOT
@@ -66,11 +67,9 @@ def _checks(
     hot: str = "",
     **ends: tuple[int, int],
 ) -> Checks:
-    """Yield each row of a table of log ratios, whose index says where it is, beside the `ends`."""
-    for index, rounds in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
-        levels = index if isinstance(index, tuple) else (index,)
-        at: dict[str, tuple[int, ...]] = {**ends}
-        at |= {str(name): (int(of),) for name, of in zip(logs.index.names, levels, strict=True)}
+    """Yield each row of a table of log ratios that has any, whose index says where it is."""
+    for place, rounds in places(logs):
+        at = ends | place
         if np.isfinite(rounds).any():
             yield Check(rounds, implementation, baseline, hot, at["msg_bytes"], at["n_threads"])
 

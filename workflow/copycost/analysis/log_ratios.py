@@ -39,19 +39,19 @@ def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
 
 
 class LogCube:
-    """The measured rows under one condition, one array per metric, made when first asked for.
+    """The measured rows under one condition, one table per metric, made when first asked for.
 
     Implementations are compared by what each is relative to the reference that its repetition
     measured beside it, milliseconds apart; where a cell has no reference, by their values in
-    repetitions of the same number. With the repetitions along an axis of their own, each comparison
-    is one subtraction. All methods return tables with one column per rep, NaN where a repetition
+    repetitions of the same number. With a column per repetition, each comparison is one
+    subtraction. All methods return tables with one column per rep, NaN where a repetition
     lacks a positive value on either side, and without rows that have no repetition.
     """
 
     def __init__(self, measured: pd.DataFrame) -> None:
         """Look at the measured rows of the cells table, under one condition."""
         self._rows = measured
-        self._tables: dict[str, pd.DataFrame] = {}
+        self._tables: dict[str, dict[str, pd.DataFrame]] = {}
 
     @property
     def implementations(self) -> list[str]:
@@ -71,13 +71,14 @@ class LogCube:
         places = pd.MultiIndex.from_arrays([self._rows[axis].tolist() for axis in AXES], names=AXES)
         return pd.Series(logs, places).unstack()
 
-    def _own(self, metric: str) -> pd.DataFrame:
+    def _own(self, metric: str) -> dict[str, pd.DataFrame]:
+        """Return the logarithms by implementation: index (msg_bytes, n_threads), column rep."""
         if metric not in self._tables:
-            self._tables[metric] = self._table(self._logs(metric))
+            self._tables[metric] = _by_implementation(self._table(self._logs(metric)))
         return self._tables[metric]
 
-    def _relative(self, metric: str) -> pd.DataFrame:
-        """Return the logarithms less the reference's, shaped like `_own`.
+    def _relative(self, metric: str) -> dict[str, pd.DataFrame]:
+        """Return the logarithms less the reference's, like `_own`.
 
         In cells that have a reference, it is itself 0 in every repetition: its own repetitions are
         the control, and enter no comparison. A cell has one reference; repetitions with another
@@ -98,7 +99,7 @@ class LogCube:
                 at = references.reset_index()[["reference", *cell]]
                 index = pd.MultiIndex.from_frame(at, names=AXES[:3])
                 table = pd.DataFrame(0.0, index, table.columns).combine_first(table)
-            self._tables[f"relative {metric}"] = table
+            self._tables[f"relative {metric}"] = _by_implementation(table)
         return self._tables[f"relative {metric}"]
 
     @cached_property
@@ -111,7 +112,7 @@ class LogCube:
     def pair(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return one implementation over another: index (msg_bytes, n_threads)."""
         one, other = (self.relative(metric, name) for name in (implementation, baseline))
-        return (one - other).dropna(how="all")
+        return _known(one - other)
 
     def levels(
         self, metric: str, implementation: str, baseline: str
@@ -122,7 +123,8 @@ class LogCube:
         reference, also what it came to beside the second.
         """
         logs, every = self.pair(metric, implementation, baseline), self._own(metric)
-        own, other = (_of(name, every).reindex_like(logs) for name in (implementation, baseline))
+        parts = (_part(every, name) for name in (implementation, baseline))
+        own, other = (part.reindex_like(logs) for part in parts)
         above = own.fillna(other + logs)
         return above, above - logs
 
@@ -131,11 +133,12 @@ class LogCube:
 
         Of a reference, those of all its windows, also beside other implementations.
         """
-        return _of(implementation, self._every_window._own(metric))
+        every = self._every_window
+        return _part(every._own(metric), implementation)
 
     def relative(self, metric: str, implementation: str) -> pd.DataFrame:
         """Return what differs between implementations as `pair` does: index as of `values`."""
-        return _of(implementation, self._relative(metric))
+        return _part(self._relative(metric), implementation)
 
     def threads(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return one thread count over another, of one implementation: index msg_bytes."""
@@ -146,13 +149,26 @@ class LogCube:
         return _along("msg_bytes", self.values(metric, implementation), larger, smaller)
 
 
-def _of(implementation: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the part of one implementation that has any values."""
-    here = table.index.get_level_values("implementation") == implementation
-    return table[here].droplevel("implementation").dropna(how="all")
+def _by_implementation(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    parts = table.groupby(level=0)
+    return {str(name): _known(part.droplevel(0)) for name, part in parts}
+
+
+def _part(tables: dict[str, pd.DataFrame], implementation: str) -> pd.DataFrame:
+    """Return the table of one implementation; one without rows where it was not measured."""
+    if implementation in tables:
+        return tables[implementation]
+    index = pd.MultiIndex.from_arrays([[], []], names=AXES[1:3])
+    return next((one.iloc[:0] for one in tables.values()), pd.DataFrame(index=index))
+
+
+def _known(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that have any values."""
+    known = ~np.isnan(table.to_numpy()).all(axis=1)
+    return table if known.all() else table[known]
 
 
 def _along(axis: str, logs: pd.DataFrame, upper: int, lower: int) -> pd.DataFrame:
     places = logs.index.get_level_values(axis)
     above, below = (logs[places == place].droplevel(axis) for place in (upper, lower))
-    return (above - below).dropna(how="all")
+    return _known(above - below)

@@ -116,16 +116,11 @@ def has_warning(measured: pd.DataFrame, code: str) -> pd.Series:
 def _drift(measured: pd.DataFrame) -> pd.Series:
     """Return how far throughput moved along the line through a cell's rounds, as a share."""
     logs = logarithms(measured[THROUGHPUT].to_numpy(dtype=np.float64))
-    rows = pd.DataFrame({"cell": measured["cell"], "x": measured["rep"].astype(float), "y": logs})
-    rows = rows.dropna()
-    groups = rows.groupby("cell")
-    centred = rows[["x", "y"]] - groups[["x", "y"]].transform("mean")
-    products = pd.DataFrame(
-        {"xy": centred["x"] * centred["y"], "xx": centred["x"] ** 2, "cell": rows["cell"]}
-    )
-    sums = products.groupby("cell").sum()
-    span = groups["x"].max() - groups["x"].min()
+    y = pd.Series(logs, [measured["cell"], measured["rep"].astype(float)]).unstack()
+    x = pd.DataFrame(0.0, y.index, y.columns).add(y.columns).where(y.notna())
+    off_x, off_y = (part.sub(part.mean(axis=1), axis=0) for part in (x, y))
+    slope = (off_x * off_y).sum(axis=1) / (off_x**2).sum(axis=1)
     # Two rounds always lie on a line; their difference is spread, not drift.
-    slope = (sums["xy"] / sums["xx"]).where(groups.size() >= 3)
+    span = (x.max(axis=1) - x.min(axis=1)).where(x.count(axis=1) >= 3)
     drift: pd.Series = np.expm1(slope * span).abs()
     return drift

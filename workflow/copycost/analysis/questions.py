@@ -11,7 +11,7 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import find_crossovers
-from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
+from copycost.analysis.evidence import ONE, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -25,8 +25,8 @@ from copycost.analysis.ratio_facts import (
 )
 from copycost.analysis.stats.settings import FloatArray
 from copycost.analysis.stats.trend_tests import paths, settled_signs
+from copycost.analysis.tables import compared_pairs
 from copycost.analysis.throughput_factors import explain_pair, explain_threads
-from copycost.config.strategy_capabilities import split_implementation
 from copycost.observers.perf.events import MISS_LEVELS
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
@@ -81,13 +81,10 @@ def _miss_pairs(view: View) -> list[_Pair]:
 
 
 def _like_pairs(view: View) -> list[_Pair]:
-    """Return io_uring's zero-copy with MSG_ZEROCOPY, and many messages per call with one."""
-    pairs = [(URING_ZERO, ZERO)]
-    for name in view.implementations:
-        strategy, batch = split_implementation(name)
-        if batch > 1 and strategy != BASELINE:
-            pairs.append((name, strategy))
-    return [(THROUGHPUT, *pair) for pair in pairs if view.has(*pair)]
+    """Return the measured pairs that differ in one thing only, see `compared_pairs`."""
+    pairs = compared_pairs(name for name in view.implementations if view.has(name))
+    others = [pair for pair in pairs if pair[1] != BASELINE and pair != (ZERO, ONE)]
+    return [(THROUGHPUT, *pair) for pair in others]
 
 
 def _zero_copy(view: View) -> Iterator[Finding]:

@@ -42,25 +42,28 @@ def estimate_of(found: Ratio | None) -> Facts:
     return {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n_pairs}
 
 
+def places(logs: pd.DataFrame) -> Iterator[tuple[Facts, FloatArray]]:
+    """Yield where each row of a table of log ratios is, as fields of a finding, and its rounds."""
+    for index, rounds in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
+        levels = index if isinstance(index, tuple) else (index,)
+        at = zip(logs.index.names, levels, strict=True)
+        yield {str(name): (int(level),) for name, level in at}, rounds
+
+
 def extremes(about: Finding, logs: pd.DataFrame, of: str, confidence: float) -> Iterator[Finding]:
     """Yield where a throughput's ratio is lowest and highest, with intervals that allow for that.
 
     Of a table with a row per cell or size, whose index says where it is.
     """
-    ratios = {
-        place: simultaneous_ratio(rounds, len(logs), confidence)
-        for place, rounds in zip(logs.index, logs.to_numpy(np.float64), strict=True)
-    }
+    found = [(at, simultaneous_ratio(rounds, len(logs), confidence)) for at, rounds in places(logs)]
     for which, pick in (("worst", min), ("best", max)):
-        place = pick(ratios, key=lambda place: ratios[place].value)
-        levels = place if isinstance(place, tuple) else (place,)
-        at: Facts = {str(name): (int(n),) for name, n in zip(logs.index.names, levels, strict=True)}
+        at, ratio = pick(found, key=lambda one: one[1].value)
         yield replace(
             about,
             quantity=f"{about.quantity} ({which})",
-            correction=f"picked from {len(ratios)} {of}",
+            correction=f"picked from {len(found)} {of}",
             **at,
-            **estimate_of(ratios[place]),
+            **estimate_of(ratio),
         )
 
 
@@ -120,8 +123,7 @@ def together(logs: pd.DataFrame, confidence: float) -> Facts | None:
     Of log ratios with a row per cell and a column per round: `ratio_facts` of the pooled ratio, and
     `cell_counts`.
     """
-    found = pooled_ratio(logs, confidence)
-    return ratio_facts(found) | cell_counts(logs, confidence) if found.n_pairs else None
+    return judged_together({"": logs}, confidence).get("")
 
 
 def judged_together(tables: Mapping[_Key, pd.DataFrame], confidence: float) -> dict[_Key, Facts]:

@@ -114,12 +114,10 @@ def compared_pairs(implementations: Iterable[str]) -> list[tuple[str, str]]:
     All with two_copy; zero_copy with one_copy; what differs from another in one thing only with
     that one: io_uring's zero-copy with MSG_ZEROCOPY, many messages per system call with one.
     """
-    names = sorted(set(implementations))
+    names = list(dict.fromkeys(implementations))
     pairs = [(name, BASELINE) for name in names if name != BASELINE and BASELINE in names]
-    if {"zero_copy", "one_copy"} <= set(names):
-        pairs.append(("zero_copy", "one_copy"))
-    if {"uring_zero_copy", "zero_copy"} <= set(names):
-        pairs.append(("uring_zero_copy", "zero_copy"))
+    others = (("zero_copy", "one_copy"), ("uring_zero_copy", "zero_copy"))
+    pairs += [pair for pair in others if {*pair} <= {*names}]
     for name in names:
         strategy, batch = split_implementation(name)
         if batch > 1 and strategy in names and strategy != BASELINE:
