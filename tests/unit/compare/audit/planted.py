@@ -1,6 +1,6 @@
 """Faults as a sceptic would plant them, on honest tables, with the findings that show them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +57,7 @@ def made(*columns: str, without: str = "", only: str = "") -> Plant:
 
 
 def _scale(column: str, factor: float, share: float = 1.0, without: str = "") -> Plant:
-    """Scale a column, or a share of its rows."""
+    """Scale a column, or a share of its rows: of none, a single one."""
 
     def plant(table: Table, rng: np.random.Generator) -> Table:
         rows = rng.random(len(table)) < share
@@ -69,14 +69,8 @@ def _scale(column: str, factor: float, share: float = 1.0, without: str = "") ->
     return plant
 
 
-def _one_row(column: str, factor: float) -> Plant:
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        at = int(rng.integers(len(table)))
-        table = table.astype({column: float})
-        table.loc[at, column] *= factor
-        return table
-
-    return plant
+def _rounded(values: Iterable[float], digits: int) -> list[float]:
+    return [float(f"{value:.{digits}g}") for value in values]
 
 
 def _cell_means(table: Table, column: str) -> pd.Series:
@@ -90,7 +84,7 @@ def _of_implementation(factor: float, jitter: float, *columns: str) -> Plant:
         for column in columns:
             scaled = table.loc[first, column].to_numpy() * factor
             scaled = scaled * np.exp(rng.normal(0, jitter, len(scaled)))
-            table.loc[third, column] = [float(f"{value:.5g}") for value in scaled]
+            table.loc[third, column] = _rounded(scaled, 5)
         return table
 
     return plant
@@ -100,7 +94,7 @@ def _once_with_jitter(*columns: str) -> Plant:
     def plant(table: Table, rng: np.random.Generator) -> Table:
         for column in columns:
             again = _cell_means(table, column) * np.exp(rng.normal(0, 0.002, len(table)))
-            table[column] = again.map(lambda value: float(f"{value:.6g}"))
+            table[column] = _rounded(again, 6)
         return table
 
     return plant
@@ -128,8 +122,7 @@ def _model(table: Table, rng: np.random.Generator) -> Table:
     time_us = 2 + table["size"] * byte_us + 0.7 * table["threads"]
     rate = table["size"] * 8e-3 * table["threads"] / time_us
     rate *= np.exp(rng.normal(0, 0.001, len(table)))
-    rounded = rate.map(lambda value: float(f"{value:.5g}"))
-    return table[[*table.columns[:3]]].assign(throughput_gbps=rounded)
+    return table[[*table.columns[:3]]].assign(throughput_gbps=_rounded(rate, 5))
 
 
 def _drawn_between(table: Table, rng: np.random.Generator) -> Table:
@@ -141,7 +134,7 @@ def _drawn_between(table: Table, rng: np.random.Generator) -> Table:
         by_size = rows.set_index("size")
         middle = 0.5 * (by_size.loc[4096, columns] + by_size.loc[65536, columns])
         mine = rows.index[rows["size"] == 16384]
-        table.loc[mine, columns] = [float(f"{value:.5g}") for value in middle]
+        table.loc[mine, columns] = _rounded(middle, 5)
     return table
 
 
@@ -205,7 +198,7 @@ FAULTS: Mapping[str, Fault] = {
     # Units.
     "ms for us in some rows": Fault(
         _scale("latency_us", 1e-3, 0.1, f"throughput_gbps {_NO_BYTES}"), "unit_jumps"),
-    "cycles in thousands in one row": Fault(_one_row("cycles", 1e-3), "unit_jumps"),
+    "cycles in thousands in one row": Fault(_scale("cycles", 1e-3, 0.0), "unit_jumps"),
     "latency in ms throughout": Fault(_scale("latency_us", 1e-3), "short_latency"),
     "cpu time in ms": Fault(
         _scale("cpu_time_s", 1e3), "more_cpu_time_than_time cpus_per_thread clock_rate"),
@@ -271,7 +264,7 @@ FAULTS: Mapping[str, Fault] = {
         "cycles_per_thread"),
     "more cycles than any host has": Fault(_scale("cycles", 1e5), "more_cycles_than_time"),
     "0 to 2 switches with 8 threads": Fault(made("context_switches = @few()"), "few_switches"),
-    "negative latency in one row": Fault(_one_row("latency_us", -1.0), "below_zero"),
+    "negative latency in one row": Fault(_scale("latency_us", -1.0, 0.0), "below_zero"),
     "instructions beyond any processor": Fault(
         made("instructions = cycles * 11.3"), "instructions_per_cycle"),
     "fewer cycles than a copy takes": Fault(
