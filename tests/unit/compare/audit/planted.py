@@ -100,14 +100,7 @@ def _once_with_jitter(*columns: str) -> Plant:
     return plant
 
 
-def _sorted(table: Table, rng: np.random.Generator) -> Table:
-    del rng
-    by = table.sort_values([*CELL, "throughput_gbps"])
-    return by.assign(rep=by.groupby(CELL).cumcount() + 1)
-
-
-def _outliers_to_mean(table: Table, rng: np.random.Generator) -> Table:
-    del rng
+def _outliers_to_mean(table: Table, _: np.random.Generator) -> Table:
     rates = table["throughput_gbps"]
     cells = table.groupby(CELL)["throughput_gbps"]
     off = (rates - cells.transform("median")).abs()
@@ -125,12 +118,11 @@ def _model(table: Table, rng: np.random.Generator) -> Table:
     return table[[*table.columns[:3]]].assign(throughput_gbps=_rounded(rate, 5))
 
 
-def _drawn_between(table: Table, rng: np.random.Generator) -> Table:
+def _drawn_between(table: Table, _: np.random.Generator) -> Table:
     """Put the cells of 16 KiB in the middle between those beside them, as on logarithmic axes."""
-    del rng
     columns = ["throughput_gbps", "cycles", "L1"]
     table = table.astype(dict.fromkeys(columns, float))
-    for _, rows in table.groupby(["impl", "threads"]):
+    for _key, rows in table.groupby(["impl", "threads"]):
         by_size = rows.set_index("size")
         middle = 0.5 * (by_size.loc[4096, columns] + by_size.loc[65536, columns])
         mine = rows.index[rows["size"] == 16384]
@@ -141,8 +133,7 @@ def _drawn_between(table: Table, rng: np.random.Generator) -> Table:
 def _swap(where: str) -> Plant:
     """Exchange the labels of two implementations in some rows."""
 
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        del rng
+    def plant(table: Table, _: np.random.Generator) -> Table:
         exchanged = table["impl"].replace({"two_copy": "zero_copy", "zero_copy": "two_copy"})
         return table.assign(impl=table["impl"].where(~table.eval(where), exchanged))
 
@@ -163,23 +154,10 @@ def _paste(jitter: float = 0.0) -> Plant:
     return plant
 
 
-def _other_dataset(table: Table, rng: np.random.Generator) -> Table:
-    del rng
+def _other_dataset(table: Table, _: np.random.Generator) -> Table:
     other = honest(seed=77)
     other.loc[5:20, list(MEASURED)] = table.loc[5:20, list(MEASURED)]
     return pd.concat([table.assign(host="a"), other.assign(host="b")])
-
-
-def _times(gap_s: float, repeat: int = 1, length_s: float | None = None) -> Plant:
-    """Stamp every row, or several alike, so long after the one before, and how long it took."""
-
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        del rng
-        starts = 1.7e9 + np.arange(len(table)) // repeat * gap_s
-        ends = {} if length_s is None else {"end_time": starts + length_s}
-        return table.assign(timestamp=starts, **ends)
-
-    return plant
 
 
 _NO_BYTES = "bytes_received messages"
@@ -234,7 +212,9 @@ FAULTS: Mapping[str, Fault] = {
     "copied repetitions": Fault(
         lambda t, _: t.assign(cycles=t.groupby(CELL)["cycles"].transform("first")),
         "equal_repetitions"),
-    "sorted repetitions": Fault(_sorted, "sorted_repetitions"),
+    "sorted repetitions": Fault(
+        lambda t, _: t.sort_values([*CELL, "throughput_gbps"]).assign(
+            rep=lambda by: by.groupby(CELL).cumcount() + 1), "sorted_repetitions"),
     "outliers replaced by the mean": Fault(_outliers_to_mean, "mean_repetitions", 5),
     "a counter never set back": Fault(made("cycles = cycles.cumsum()"), "cumulative"),
     # Digits.
@@ -302,9 +282,12 @@ FAULTS: Mapping[str, Fault] = {
     "gaps filled with 0": Fault(made("cycles = cycles.where(@random() > 0.05, 0)"), "some_zeros"),
     "a counter that counts nothing": Fault(made("LLC = 0"), "zeros"),
     # Time stamps.
-    "runs that overlap": Fault(_times(2.0), "times_overlap"),
-    "stamps that repeat": Fault(_times(30.0, 4), "times_repeat"),
-    "ends before starts": Fault(_times(30.0, length_s=-5.0), "times_backwards"),
+    "runs that overlap": Fault(
+        made("timestamp = 1.7e9 + index * 2"), "times_overlap"),
+    "stamps that repeat": Fault(
+        made("timestamp = 1.7e9 + index // 4 * 30"), "times_repeat"),
+    "ends before starts": Fault(
+        made("timestamp = 1.7e9 + index * 30", "end_time = timestamp - 5"), "times_backwards"),
 }  # fmt: skip
 """By what was done."""
 
