@@ -22,7 +22,7 @@ rule audit_dataset:
         unpack(lambda wildcards: AUDITED[wildcards.dataset]),
         strategies=ALL_STRATEGIES,
         templates=report_files(workflow.basedir, "**/*.j2"),
-        words=["report/audit_findings.csv", "report/audit_quantities.csv"],
+        words="report/audit_findings.csv",
         styles=STYLES,
     output:
         html="results/audit/{dataset}/report.html",

@@ -4,9 +4,8 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
-
-from copycost.config.checkout import ROOT
 
 Kind = Literal["label", "count", "rate", "time", "size", "share", "instant"]
 
@@ -22,7 +21,7 @@ TOTALS = (
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a column can mean, a row of ``report/audit_quantities.csv``.
+    """What a column can mean, a row of ``quantities.csv``.
 
     `words`: as a sentence calls it. `kind`: which units it may have. `unit`: taken where neither
     the column nor its values name one. `aliases`: other names of it, lower case, letters and digits
@@ -41,7 +40,7 @@ class Quantity:
 
 
 def _read_quantities() -> Iterator[Quantity]:
-    with (ROOT / "report" / "audit_quantities.csv").open(encoding="utf-8", newline="") as file:
+    with Path(__file__).with_name("quantities.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             aliases = tuple(row.pop("aliases").split())
             better = {"more": True, "less": False}.get(row.pop("better"))
