@@ -1,6 +1,6 @@
 """Faults as a sceptic would plant them, on honest tables, with the findings that show them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +57,7 @@ def made(*columns: str, without: str = "", only: str = "") -> Plant:
 
 
 def _scale(column: str, factor: float, share: float = 1.0, without: str = "") -> Plant:
-    """Scale a column, or a share of its rows."""
+    """Scale a column, or a share of its rows: of none, a single one."""
 
     def plant(table: Table, rng: np.random.Generator) -> Table:
         rows = rng.random(len(table)) < share
@@ -69,14 +69,8 @@ def _scale(column: str, factor: float, share: float = 1.0, without: str = "") ->
     return plant
 
 
-def _one_row(column: str, factor: float) -> Plant:
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        at = int(rng.integers(len(table)))
-        table = table.astype({column: float})
-        table.loc[at, column] *= factor
-        return table
-
-    return plant
+def _rounded(values: Iterable[float], digits: int) -> list[float]:
+    return [float(f"{value:.{digits}g}") for value in values]
 
 
 def _cell_means(table: Table, column: str) -> pd.Series:
@@ -90,7 +84,7 @@ def _of_implementation(factor: float, jitter: float, *columns: str) -> Plant:
         for column in columns:
             scaled = table.loc[first, column].to_numpy() * factor
             scaled = scaled * np.exp(rng.normal(0, jitter, len(scaled)))
-            table.loc[third, column] = [float(f"{value:.5g}") for value in scaled]
+            table.loc[third, column] = _rounded(scaled, 5)
         return table
 
     return plant
@@ -100,20 +94,13 @@ def _once_with_jitter(*columns: str) -> Plant:
     def plant(table: Table, rng: np.random.Generator) -> Table:
         for column in columns:
             again = _cell_means(table, column) * np.exp(rng.normal(0, 0.002, len(table)))
-            table[column] = again.map(lambda value: float(f"{value:.6g}"))
+            table[column] = _rounded(again, 6)
         return table
 
     return plant
 
 
-def _sorted(table: Table, rng: np.random.Generator) -> Table:
-    del rng
-    by = table.sort_values([*CELL, "throughput_gbps"])
-    return by.assign(rep=by.groupby(CELL).cumcount() + 1)
-
-
-def _outliers_to_mean(table: Table, rng: np.random.Generator) -> Table:
-    del rng
+def _outliers_to_mean(table: Table, _: np.random.Generator) -> Table:
     rates = table["throughput_gbps"]
     cells = table.groupby(CELL)["throughput_gbps"]
     off = (rates - cells.transform("median")).abs()
@@ -128,28 +115,25 @@ def _model(table: Table, rng: np.random.Generator) -> Table:
     time_us = 2 + table["size"] * byte_us + 0.7 * table["threads"]
     rate = table["size"] * 8e-3 * table["threads"] / time_us
     rate *= np.exp(rng.normal(0, 0.001, len(table)))
-    rounded = rate.map(lambda value: float(f"{value:.5g}"))
-    return table[[*table.columns[:3]]].assign(throughput_gbps=rounded)
+    return table[[*table.columns[:3]]].assign(throughput_gbps=_rounded(rate, 5))
 
 
-def _drawn_between(table: Table, rng: np.random.Generator) -> Table:
+def _drawn_between(table: Table, _: np.random.Generator) -> Table:
     """Put the cells of 16 KiB in the middle between those beside them, as on logarithmic axes."""
-    del rng
     columns = ["throughput_gbps", "cycles", "L1"]
     table = table.astype(dict.fromkeys(columns, float))
-    for _, rows in table.groupby(["impl", "threads"]):
+    for _key, rows in table.groupby(["impl", "threads"]):
         by_size = rows.set_index("size")
         middle = 0.5 * (by_size.loc[4096, columns] + by_size.loc[65536, columns])
         mine = rows.index[rows["size"] == 16384]
-        table.loc[mine, columns] = [float(f"{value:.5g}") for value in middle]
+        table.loc[mine, columns] = _rounded(middle, 5)
     return table
 
 
 def _swap(where: str) -> Plant:
     """Exchange the labels of two implementations in some rows."""
 
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        del rng
+    def plant(table: Table, _: np.random.Generator) -> Table:
         exchanged = table["impl"].replace({"two_copy": "zero_copy", "zero_copy": "two_copy"})
         return table.assign(impl=table["impl"].where(~table.eval(where), exchanged))
 
@@ -170,23 +154,10 @@ def _paste(jitter: float = 0.0) -> Plant:
     return plant
 
 
-def _other_dataset(table: Table, rng: np.random.Generator) -> Table:
-    del rng
+def _other_dataset(table: Table, _: np.random.Generator) -> Table:
     other = honest(seed=77)
     other.loc[5:20, list(MEASURED)] = table.loc[5:20, list(MEASURED)]
     return pd.concat([table.assign(host="a"), other.assign(host="b")])
-
-
-def _times(gap_s: float, repeat: int = 1, length_s: float | None = None) -> Plant:
-    """Stamp every row, or several alike, so long after the one before, and how long it took."""
-
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        del rng
-        starts = 1.7e9 + np.arange(len(table)) // repeat * gap_s
-        ends = {} if length_s is None else {"end_time": starts + length_s}
-        return table.assign(timestamp=starts, **ends)
-
-    return plant
 
 
 _NO_BYTES = "bytes_received messages"
@@ -205,7 +176,7 @@ FAULTS: Mapping[str, Fault] = {
     # Units.
     "ms for us in some rows": Fault(
         _scale("latency_us", 1e-3, 0.1, f"throughput_gbps {_NO_BYTES}"), "unit_jumps"),
-    "cycles in thousands in one row": Fault(_one_row("cycles", 1e-3), "unit_jumps"),
+    "cycles in thousands in one row": Fault(_scale("cycles", 1e-3, 0.0), "unit_jumps"),
     "latency in ms throughout": Fault(_scale("latency_us", 1e-3), "short_latency"),
     "cpu time in ms": Fault(
         _scale("cpu_time_s", 1e3), "more_cpu_time_than_time cpus_per_thread clock_rate"),
@@ -241,7 +212,9 @@ FAULTS: Mapping[str, Fault] = {
     "copied repetitions": Fault(
         lambda t, _: t.assign(cycles=t.groupby(CELL)["cycles"].transform("first")),
         "equal_repetitions"),
-    "sorted repetitions": Fault(_sorted, "sorted_repetitions"),
+    "sorted repetitions": Fault(
+        lambda t, _: t.sort_values([*CELL, "throughput_gbps"]).assign(
+            rep=lambda by: by.groupby(CELL).cumcount() + 1), "sorted_repetitions"),
     "outliers replaced by the mean": Fault(_outliers_to_mean, "mean_repetitions", 5),
     "a counter never set back": Fault(made("cycles = cycles.cumsum()"), "cumulative"),
     # Digits.
@@ -271,7 +244,7 @@ FAULTS: Mapping[str, Fault] = {
         "cycles_per_thread"),
     "more cycles than any host has": Fault(_scale("cycles", 1e5), "more_cycles_than_time"),
     "0 to 2 switches with 8 threads": Fault(made("context_switches = @few()"), "few_switches"),
-    "negative latency in one row": Fault(_one_row("latency_us", -1.0), "below_zero"),
+    "negative latency in one row": Fault(_scale("latency_us", -1.0, 0.0), "below_zero"),
     "instructions beyond any processor": Fault(
         made("instructions = cycles * 11.3"), "instructions_per_cycle"),
     "fewer cycles than a copy takes": Fault(
@@ -309,9 +282,12 @@ FAULTS: Mapping[str, Fault] = {
     "gaps filled with 0": Fault(made("cycles = cycles.where(@random() > 0.05, 0)"), "some_zeros"),
     "a counter that counts nothing": Fault(made("LLC = 0"), "zeros"),
     # Time stamps.
-    "runs that overlap": Fault(_times(2.0), "times_overlap"),
-    "stamps that repeat": Fault(_times(30.0, 4), "times_repeat"),
-    "ends before starts": Fault(_times(30.0, length_s=-5.0), "times_backwards"),
+    "runs that overlap": Fault(
+        made("timestamp = 1.7e9 + index * 2"), "times_overlap"),
+    "stamps that repeat": Fault(
+        made("timestamp = 1.7e9 + index // 4 * 30"), "times_repeat"),
+    "ends before starts": Fault(
+        made("timestamp = 1.7e9 + index * 30", "end_time = timestamp - 5"), "times_backwards"),
 }  # fmt: skip
 """By what was done."""
 

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from copycost.compare.audit import report
-from copycost.compare.audit.claims.parse import read_claims
-from copycost.compare.audit.claims.verdicts import judge_claim
-from copycost.compare.audit.facts import audit_facts
-from copycost.compare.audit.mapping import read_mapping
-from copycost.compare.audit.plausibility import check_plausibility
-from copycost.compare.audit.reader import read_dataset
-from copycost.compare.audit.wording import fill
+from copycost.compare.audit.command import audit_file
 from copycost.errors import ConfigError, DataError
 
 TABLES = (
@@ -72,20 +66,6 @@ def mutated(rng: random.Random, text: str) -> str:
     return text[: at.start()] + rng.choice(NUMBERS if kind == "number" else ODD) + text[at.end() :]
 
 
-def audit(files: dict[str, str], folder: Path, analysed: bool) -> None:
-    """Do what the command does, without figures."""
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-    dataset = read_dataset(folder / "table.csv", read_mapping(folder / "mapping.yaml"))
-    claims = read_claims(folder / "claims.yaml", dataset)
-    findings = check_plausibility(dataset)
-    judged = [judge_claim(claim, dataset, findings) for claim in claims]
-    facts = audit_facts(dataset, findings, judged, ["table.csv"])
-    assert fill("audit.txt.j2", audit=facts).startswith("table.csv: ")
-    if analysed:
-        report.write_report(dataset, facts, folder / "out", [])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("spoilt", ["table.csv", "mapping.yaml", "claims.yaml"])
 def test_a_report_or_one_clear_sentence(
@@ -99,8 +79,11 @@ def test_a_report_or_one_clear_sentence(
         if spoilt == "table.csv":
             files |= {"table.csv": rng.choice(TABLES), "mapping.yaml": "{}"}
         files[spoilt] = mutated(rng, files[spoilt])
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+        paths = (tmp_path / name for name in ("table.csv", "mapping.yaml", "claims.yaml", "out"))
         try:
-            audit(files, tmp_path, analysed=ended["report"] % 10 == 0)
+            audit_file(*paths, formats=[], as_json=ended["report"] % 10 > 0)
             ended["report"] += 1
         except (ConfigError, DataError) as error:
             for line in str(error).splitlines():

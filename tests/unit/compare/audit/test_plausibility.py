@@ -14,7 +14,7 @@ from synthetic import Run
 from unit.compare.audit.made import GUESSED, PUBLISHED, findings_of, honest, write_cells
 from unit.compare.audit.planted import FAULTS, NOT_FOUND, planted
 
-from copycost.compare.audit.plausibility import Kind, check_plausibility
+from copycost.compare.audit.plausibility import check_plausibility
 from copycost.compare.audit.plausibility.rows import check_round_trips
 from copycost.compare.audit.plausibility.sample import declared
 from copycost.compare.audit.reader import read_dataset
@@ -101,18 +101,6 @@ def test_nothing_is_said_of_a_table_of_our_own(counters: bool, tmp_path: Path) -
         cells[name] *= rng.normal(1, 0.02, len(cells))
     dataset = read_dataset(write_cells(cells, tmp_path), GUESSED)
     assert check_plausibility(dataset) == []
-
-
-def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Path) -> None:
-    for factor in (1, "threads"):
-        table = honest(1)
-        times = table["size"] * 8 / table["throughput_gbps"] / 1e3
-        times = times * (1 if factor == 1 else table["threads"])
-        found = findings_of(table.assign(latency_us=times.round(2)), tmp_path)
-        (finding,) = (one for one in found if one.check == "derived")
-        assert finding.kind is Kind.NOT_SEPARATE
-        assert finding.quantities == ("latency",)
-        assert ("x threads" in str(finding.numbers["formula"])) == (factor == "threads")
 
 
 OF_I5 = ("cycles", "l1d_misses", "llc_misses", "context_switches")

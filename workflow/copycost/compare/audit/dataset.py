@@ -9,7 +9,7 @@ import pandas as pd
 from copycost.analysis.conditions import with_condition
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.compare.audit.mapping import FileMapping, Meaning
-from copycost.compare.audit.quantities import words_of
+from copycost.compare.audit.quantities import BY_NAME, TOTALS, words_of
 from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
 
@@ -95,29 +95,6 @@ def _column(table: pd.DataFrame, name: str) -> pd.Series:
     return table.get(name, pd.Series(np.nan, index=table.index))
 
 
-OWN_COLUMNS = {
-    "throughput": "throughput_bits_per_s",
-    "latency": "service_mean_ns",
-    "latency_p99": "service_p99_ns",
-    "duration": "window_s",
-    "bytes": "received_bytes",
-    "messages": "messages",
-    "copied_share": "zc_copied_share",
-}
-"""Quantities as our own tables of cells call them; times of ours are in nanoseconds: ``_ns``."""
-
-OWN_COUNTERS = {
-    "cycles": "cycles",
-    "instructions": "instructions",
-    "l1d_misses": "l1d_load_misses",
-    "llc_misses": "llc_load_misses",
-    "cache_misses": "cache_misses",
-    "context_switches": "context_switches",
-    "cpu_time": "cpu_ns",
-}
-"""Likewise the totals that each side has of its own."""
-
-
 def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: FileMapping) -> Dataset:
     """Return a table of cells as a dataset; `path` is what sentences call it."""
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
@@ -125,30 +102,26 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
     keys = measured[list(KEYS[1:])].copy()
     keys.insert(0, "dataset", with_condition(measured)["condition"].astype(str))
-    values = {name: measured[column] for name, column in OWN_COLUMNS.items()}
     # Where nobody does, the sender's counts are all there are.
     somebody_receives = measured["testbed"].map(receives_on)
-    for name, event in OWN_COUNTERS.items():
-        received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
-        values[name] = measured[f"sender_{event}"] + received
-    own_names = OWN_COLUMNS | OWN_COUNTERS
-    in_si = pd.DataFrame({
-        name: column * (1e-9 if own_names[name].endswith("_ns") else 1.0)
-        for name, column in values.items()
-    })  # fmt: skip
+    in_si, meanings = pd.DataFrame(index=measured.index), []
+    for name, own in ((name, one.own) for name, one in BY_NAME.items() if one.own):
+        columns = [f"sender_{own}", f"receiver_{own}"] if name in TOTALS else [own]
+        first, *rest = (measured[column] for column in columns)
+        told = sum((one.where(somebody_receives, 0.0) for one in rest), first)
+        in_si[name] = told * (1e-9 if own.endswith("_ns") else 1.0)
+        meanings.append(Meaning(", ".join(columns), name))
     stamps = measured[["start_ns", "end_ns"]].set_axis(["start", "end"], axis=1) * 1e-9
     most = in_si.abs().max()
     for name in most.index[most > LARGEST]:
         raise DataError(f"{path}: {most[name]:g} is no {words_of(name)} that anybody measures; "
                         "make the table again from its records")  # fmt: skip
-    columns = {f"sender_{event}, receiver_{event}": name for name, event in OWN_COUNTERS.items()}
-    columns = {own: name for name, own in OWN_COLUMNS.items()} | columns
     return Dataset(
         path=path,
         digest=digest,
         table=pd.concat([keys, in_si, stamps], axis=1),
         steps=0.0 * in_si.fillna(0.0),
-        meanings=tuple(Meaning(column, name) for column, name in columns.items()),
+        meanings=tuple(meanings),
         implementations={name: name for name in sorted(set(keys["implementation"]))},
         notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
         mapping=mapping,

@@ -13,18 +13,10 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.tables import compare, summarise
 from copycost.compare.audit.claims.rulings import Verdict
 from copycost.compare.audit.claims.verdicts import JudgedClaim
-from copycost.compare.audit.dataset import (
-    CELL,
-    KEYS,
-    OWN_COLUMNS,
-    OWN_COUNTERS,
-    STATISTICS,
-    Dataset,
-    quantity,
-)
+from copycost.compare.audit.dataset import CELL, KEYS, STATISTICS, Dataset, quantity
 from copycost.compare.audit.mapping import Meaning
 from copycost.compare.audit.plausibility import Finding
-from copycost.compare.audit.quantities import TOTALS, base_of, words_of
+from copycost.compare.audit.quantities import BY_NAME, TOTALS, base_of, words_of
 from copycost.compare.audit.wording import quantities
 from copycost.config.conditions import HOT, RECV
 from copycost.config.testbeds import APART
@@ -127,14 +119,16 @@ def _cells(dataset: Dataset) -> pd.DataFrame:
     told apart, so only the columns of both sides have values.
     """
     table = dataset.table
-    columns = {own: table[name] for name, own in OWN_COLUMNS.items() if name in table}
-    for name, own in OWN_COUNTERS.items():
-        if name != "context_switches":
-            columns[f"both_{own}_per_byte"] = quantity(table, f"{name}_per_byte")
-    columns = {own: told * (_NS_PER_S if "_ns" in own else 1.0) for own, told in columns.items()}
     switches = "context_switches_per_message"
-    for own, name in ((switches,) * 2, ("received_bytes", "bytes"), ("messages",) * 2):
-        columns[own] = quantity(table, name)
+    columns = {switches: quantity(table, switches)}
+    for name, own in ((name, one.own) for name, one in BY_NAME.items() if one.own):
+        if name in TOTALS and name != "context_switches":
+            columns[f"both_{own}_per_byte"] = quantity(table, f"{name}_per_byte")
+        elif name in ("bytes", "messages"):
+            columns[own] = quantity(table, name)
+        elif name in table and name not in TOTALS:
+            columns[own] = table[name]
+    columns = {own: told * (_NS_PER_S if "_ns" in own else 1.0) for own, told in columns.items()}
     values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
     # What cannot be, such as a time below 0, is a finding; the analysis goes without it.
     bounds = {column.name: (column.lowest, column.highest) for column in COLUMNS}

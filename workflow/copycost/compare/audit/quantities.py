@@ -1,7 +1,10 @@
-"""The quantities that a foreign table may hold, a row each: their names, units and directions."""
+"""The quantities that a foreign table may hold: their names, units and directions."""
 
+import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 Kind = Literal["label", "count", "rate", "time", "size", "share", "instant"]
@@ -18,80 +21,34 @@ TOTALS = (
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a column can mean.
+    """What a column can mean, a row of ``quantities.csv``.
 
     `words`: as a sentence calls it. `kind`: which units it may have. `unit`: taken where neither
     the column nor its values name one. `aliases`: other names of it, lower case, letters and digits
-    only, with spaces between. `more_is_better`: none where neither is.
+    only. `more_is_better`: none where neither is. `own`: its column in our own tables of cells,
+    whose times are in nanoseconds (``_ns``), or, of `TOTALS`, the end of the column of each side;
+    empty for none.
     """
 
     name: str
     words: str
     kind: Kind
     unit: str
-    aliases: str
-    more_is_better: bool | None = None
+    aliases: tuple[str, ...]
+    more_is_better: bool | None
+    own: str
 
 
-def _counter(name: str, words: str, aliases: str) -> Quantity:
-    return Quantity(name, words, "count", "", aliases, more_is_better=False)
+def _read_quantities() -> Iterator[Quantity]:
+    with Path(__file__).with_name("quantities.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            aliases = tuple(row.pop("aliases").split())
+            better = {"more": True, "less": False}.get(row.pop("better"))
+            yield Quantity(**row, aliases=aliases, more_is_better=better)  # type: ignore[arg-type]
 
 
-QUANTITIES = (
-    Quantity("implementation", "implementation", "label", "",
-        "implementation impl algorithm algo variant method strategy mode primitive version part "
-        "approach program binary type technique"),
-    Quantity("msg_bytes", "message size", "size", "B",
-        "msgbytes messagebytes size msgsize messagesize message msg payload payloadsize length len "
-        "buffersize bufsize blocksize chunksize datagrambytes packetsize sizebytes "
-        "writesize bytespermessage"),
-    Quantity("n_threads", "threads", "count", "",
-        "nthreads threads thread numthreads threadcount threadscount nthread clients connections "
-        "nconnections streams parallelstreams parallel concurrency workers flows t numberofthreads "
-        "clientthreads"),
-    Quantity("rep", "repetition", "count", "",
-        "rep repetition run iteration iter trial round repeat runid attempt replicate"),
-    Quantity("dataset", "dataset", "label", "",
-        "dataset testbed scenario host system machine platform environment"),
-    Quantity("start", "time of the start", "instant", "",
-        "start starttime started startedat timestamp starttimestamp begin begintime date datetime "
-        "when"),
-    Quantity("end", "time of the end", "instant", "",
-        "end endtime ended endedat endtimestamp stop stoptime stopped finish finished"),
-    Quantity("duration", "duration", "time", "s",
-        "duration seconds elapsed runtime window walltime testtime elapsedtime time"),
-    Quantity("bytes", "bytes moved", "size", "B",
-        "bytes bytestotal bytessent bytesreceived receivedbytes sentbytes "
-        "bytestransferred transferredbytes bytesmoved transfer data datatransferred"),
-    Quantity("messages", "messages", "count", "",
-        "messages nmessages nummessages msgs messagecount sends messagessent packets"),
-    Quantity("throughput", "throughput", "rate", "Gbit/s",
-        "throughput bandwidth bitrate goodput rate speed bw thput tput thruput datarate "
-        "throughputavg", more_is_better=True),
-    Quantity("latency", "latency", "time", "us",
-        "latency servicetime servicemean latencyavg latencymean timepermessage delay lat "
-        "latencypermessage", more_is_better=False),
-    Quantity("latency_p99", "99th percentile of the latency", "time", "us",
-        "latencyp99 p99 p99latency servicep99 99thpercentile", more_is_better=False),
-    _counter("cycles", "cycles", "cycles cpucycles clockcycles"),
-    _counter("instructions", "instructions", "instructions instr insn insns inst"),
-    _counter("l1d_misses", "L1d misses",
-        "l1dmisses l1d l1 l1misses l1miss l1dmiss l1dcacheloadmisses l1dcachemisses l1dloadmisses "
-        "l1cachemisses l1loadmisses l1datamisses l1dcachemiss l1cachemiss"),
-    _counter("llc_misses", "LLC misses",
-        "llcmisses llc llcmiss llcloadmisses l3 l3misses l3miss lastlevelcachemisses "
-        "llccachemisses l3cachemisses"),
-    _counter("cache_misses", "cache misses", "cachemisses cachemiss misses"),
-    _counter("context_switches", "context switches",
-        "contextswitches contextswitch ctxswitches ctxswitch ctxsw switches csw cs ctx"),
-    Quantity("cpu_time", "CPU time", "time", "s",
-        "cputime taskclock cpu cputotal cpus", more_is_better=False),
-    Quantity("copied_share", "share of completions copied", "share", "",
-        "copiedshare zccopiedshare copied zerocopycopied"),
-)  # fmt: skip
-
-BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
-_BY_ALIAS = {alias: quantity for quantity in QUANTITIES for alias in quantity.aliases.split()}
+BY_NAME = {quantity.name: quantity for quantity in _read_quantities()}
+_BY_ALIAS = {alias: quantity for quantity in BY_NAME.values() for alias in quantity.aliases}
 _PER = {"perbyte": "_per_byte", "permessage": "_per_message", "permsg": "_per_message"}
 
 FACTORS: dict[str, dict[str, float]] = {

@@ -14,13 +14,7 @@ from reprlib import repr as shown
 import numpy as np
 import pandas as pd
 
-from copycost.compare.audit.dataset import (
-    CELL,
-    KEYS,
-    LARGEST,
-    Dataset,
-    dataset_of_cells,
-)
+from copycost.compare.audit.dataset import CELL, KEYS, LARGEST, Dataset, dataset_of_cells
 from copycost.compare.audit.mapping import (
     FileMapping,
     Meaning,

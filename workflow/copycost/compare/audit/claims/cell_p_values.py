@@ -10,20 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from copycost.analysis.stats.crossover import Crossover, Outcome, crossover_of_rounds
 from copycost.analysis.stats.ratios import paired_ratio
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.claims.rulings import Key, Ruling, Survey, weigh
-from copycost.compare.audit.claims.statements import Change, Claim, Point, Region, Value
+from copycost.compare.audit.claims.statements import Change, Claim, Crossing, Point, Region, Value
 from copycost.compare.audit.dataset import CELL, STATISTICS, Dataset, quantity
 from copycost.compare.audit.mapping import implementation_name
 from copycost.compare.audit.quantities import base_of, words_of
 from copycost.compare.audit.wording import cell_name, place, value_with_unit
-from copycost.wording.filters import ratio, span
+from copycost.wording.filters import ratio, size, span
+from copycost.wording.words import plural
 
-N_SHOWN = 6
+_N_SHOWN = 6
 """Missing cells that are named."""
 
-NO_PAIRS = "The file has no cells of the kind that it compares."
+_NO_PAIRS = "The file has no cells of the kind that it compares."
 
 
 class Area(NamedTuple):
@@ -151,7 +153,7 @@ class CellValues:
             every = itertools.product((area.dataset,), *area[1:])
             gaps = (key for key in every if key not in rulings)
             missing += (self.evidence([key, *beside(key)])
-                        for key in itertools.islice(gaps, N_SHOWN - len(missing)))  # fmt: skip
+                        for key in itertools.islice(gaps, _N_SHOWN - len(missing)))  # fmt: skip
         return Survey(tuple(rulings.values()), n_cells, tuple(missing))
 
 
@@ -224,7 +226,7 @@ def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
     ends = {point.implementation for point in (from_, to) if point} - {None}
     if ends <= cells.implementations:
         return found
-    return replace(found, reason=NO_PAIRS)
+    return replace(found, reason=_NO_PAIRS)
 
 
 def _beside_others(
@@ -288,3 +290,86 @@ def _interval(cells: CellValues, key: Key, rounds: FloatArray) -> str:
         value_with_unit(cells.metric, value) for value in (found.low, found.value, found.high)
     )
     return f"{place(*key[2:])}: {key[1]} {middle} ({low} to {high})"
+
+
+def judge_crossing(crossing: Crossing, claim: Claim, measured: Measured) -> Survey:
+    """Return what each comparison along the sizes says: one per dataset and thread count.
+
+    The confidence of each is such that they are all right together, so that what they say needs no
+    further correction.
+    """
+    cells = measured[crossing.metric]
+    better, worse = map(measured.known_name, (crossing.implementation, crossing.baseline))
+    crossing = replace(crossing, implementation=better, baseline=worse)
+    if not {better, worse} <= cells.implementations:
+        return Survey(reason=_NO_PAIRS)
+    places = [(area.dataset, n, area.sizes) for area in cells.areas(claim) for n in area.threads]
+    confidence = 1.0 - (1.0 - STATISTICS.confidence) / max(len(places), 1)
+    found = [(n, _judge_along_sizes(crossing, cells, dataset, n, sizes, confidence))
+             for dataset, n, sizes in places]  # fmt: skip
+    gaps = [f"{plural(n, 'thread')}: not measured" for n, ruling in found if ruling is None]
+    rulings = tuple(ruling for _, ruling in found if ruling is not None)
+    return Survey(rulings, len(places), tuple(gaps[:_N_SHOWN]))
+
+
+def _judge_along_sizes(
+    crossing: Crossing, cells: CellValues, dataset: str, n: int, sizes: Sequence[int],
+    confidence: float,
+) -> Ruling | None:  # fmt: skip
+    ways = (crossing.implementation, crossing.baseline)
+    logs = {}
+    for n_bytes in sizes:
+        key, other = ((dataset, way, n_bytes, n) for way in ways)
+        if key in cells.rounds and other in cells.rounds:
+            log_ratios = cells.log_ratios(key, other)
+            logs[n_bytes] = log_ratios if crossing.more_is_better else -log_ratios
+    found = crossover_of_rounds(logs, sizes, confidence)
+    if found.outcome is Outcome.NOT_MEASURED:
+        return None
+    below, above = _bracket(crossing, found)
+    claimed = crossing.msg_bytes
+    # Each end of a bracket is on the side that it shows.
+    is_allowed = below < claimed <= above if crossing.is_from else below <= claimed < above
+    is_inside = is_allowed and bool(found.changes)
+    # Where the claimed size is no end of the bracket, or a size in it is open, the claim says of
+    # sizes, of which none was measured, on which side of the change they lie.
+    is_open = any(below < other < above for other in (*found.sizes, *found.missing))
+    holds = is_inside and claimed in (below, above) and not is_open
+    return Ruling(
+        p_for=float(not holds),
+        p_against=float(is_allowed),
+        evidence=partial(_said_along_sizes, crossing, found, n),
+        once=found.observed_once,
+        keys=tuple((dataset, way, at, n) for at in found.sizes for way in ways),
+        incomplete=bool(found.missing) and not holds,
+        compatible=is_inside and not holds and not found.missing,
+    )
+
+
+def _bracket(crossing: Crossing, found: Crossover) -> tuple[float, float]:
+    """Return the sizes between which the change lies that is claimed; infinity where none does.
+
+    Where one is better, or worse, throughout, it is before the first size or behind the last.
+    """
+    before, behind = (0.0, float(found.sizes[0])), (float(found.sizes[-1]), math.inf)
+    always, never = (before, behind) if crossing.is_from else (behind, before)
+    if found.outcome is (Outcome.FROM if crossing.is_from else Outcome.UP_TO):
+        return found.changes[0].below_bytes, found.changes[0].above_bytes
+    brackets = {Outcome.ALWAYS: always, Outcome.NEVER: never, Outcome.UNDECIDED: (0.0, math.inf)}
+    return brackets.get(found.outcome, (math.inf, math.inf))
+
+
+def _said_along_sizes(crossing: Crossing, found: Crossover, n: int) -> str:
+    """Return a line on how the two compare along the sizes, with some number of threads."""
+    better, worse = crossing.implementation, crossing.baseline
+    ends = [size(n) for change in found.changes for n in (change.below_bytes, change.above_bytes)]
+    below, above = ends[:2] or ("", "")
+    said = {
+        Outcome.FROM: f"worse at {below}, better from {above} on",
+        Outcome.UP_TO: f"better up to {below}, worse from {above} on",
+        Outcome.ALWAYS: f"{better} better than {worse} at all sizes",
+        Outcome.NEVER: f"{better} worse than {worse} at all sizes",
+        Outcome.MIXED: f"{better} and {worse} change places {len(found.changes)} times",
+    }
+    unsure = f"no one change of sign is sure, {size(found.sizes[0])} to {size(found.sizes[-1])}"
+    return f"{plural(n, 'thread')}: {said.get(found.outcome, unsure)}"

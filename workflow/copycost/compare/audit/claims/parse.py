@@ -93,8 +93,8 @@ _threads = _reads("a whole number from 1 to 100,000",
 _size = _reads("a size from 1 B to 1 TiB, such as 65536 or 64KiB",
                lambda value: 1 <= _bytes_of(value) <= _LARGEST_SIZE, _bytes_of)  # fmt: skip
 _plain_region = _reads(f"one of {', '.join(_WORDS)}",
-                       lambda value: str(value).strip().lower() in _WORDS,
-                       lambda value: _WORDS[str(value).strip().lower()])  # fmt: skip
+                       lambda value: isinstance(value, str) and value.strip().lower() in _WORDS,
+                       lambda word: _WORDS[word.strip().lower()])  # fmt: skip
 
 
 def _metric(key: str, value: object) -> str:

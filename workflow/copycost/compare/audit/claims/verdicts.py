@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from copycost.compare.audit.claims.cell_p_values import Measured, judge_change, judge_value
-from copycost.compare.audit.claims.crossings import judge_crossing
+from copycost.compare.audit.claims.cell_p_values import (
+    Measured,
+    judge_change,
+    judge_crossing,
+    judge_value,
+)
 from copycost.compare.audit.claims.rulings import Ruling, Survey, Verdict
 from copycost.compare.audit.claims.statements import Change, Claim, Crossing, Measurements
 from copycost.compare.audit.dataset import Dataset

@@ -15,7 +15,7 @@ import pandas as pd
 
 from copycost.analysis.stats.settings import FloatArray
 from copycost.compare.audit.dataset import CELL, quantity
-from copycost.compare.audit.plausibility.sample import Finding, Sample, Sureness
+from copycost.compare.audit.plausibility.sample import Finding, Sample, Sureness, declared
 from copycost.compare.audit.quantities import base_of
 
 _LEAST_COUNT = 50.0
@@ -216,7 +216,7 @@ _ROUND_TRIP_NS = 120
 _SLACK = 0.02
 """Share of a run by which stamps may be off, and the edges of a window."""
 
-SIMULATED_MISS_BYTES = 14.31
+_SIMULATED_MISS_BYTES = 14.31
 """Bytes of a message per miss of a simulated L1 data cache, at most; data/simulated/misses.csv."""
 
 # Copying alone, bits per second and thread: from the first two cache levels at best, beyond them,
@@ -226,59 +226,18 @@ _COPY_BITS_PER_S = ((1 << 20, 8 * 200e9), (1 << 24, 8 * 67e9), (1 << 62, 8 * 50e
 
 _MISSES = ("l1d_misses", "llc_misses", "cache_misses")
 
-_BOUNDS = (
-    ("share_above_one", "copied_share", "copied_share", "copied_share > 1"),
-    ("faster_than_registers", "throughput", "rate", "rate > 3072e9"),
-    ("faster_than_memory", "throughput", "rate", "(rate > copying) & (rate <= 3072e9)"),
-    ("faster_than_calls", "throughput", "message_ns", "message_ns < 30"),
-    ("few_cycles", "cycles_per_byte", "cycles_per_byte", "cycles_per_byte < 0.01"),
-    ("few_cycles", "cycles", "byte_cycles", "byte_cycles < 0.01"),
-    ("few_cycles_in_any_run", "cycles", "byte_cycles_in_any_run", "byte_cycles_in_any_run < 0.01"),
-    ("more_cycles_than_time", "cycles", "cycles", "cycles > n_cpus * duration * 6e9"),
-    ("more_cpu_time_than_time", "cpu_time", "cpu_time", "cpu_time > n_cpus * duration * 1.01"),
-    ("instructions_per_cycle", "instructions cycles", "instructions", "instructions > 8 * cycles"),
-    *(
-        row
-        for name in _MISSES
-        for row in (
-            ("more_misses_than_instructions", name, name, f"{name} > instructions"),
-            ("misses_per_byte", name, name, f"({name} > moved) & (msg_bytes >= 16384)"),
-        )
-    ),
-    ("context_switches", "context_switches", "context_switches",
-     "context_switches > 4e6 * duration * n_threads"),
-    ("fast_stream", "throughput", "rate", "rate > 400e9"),
-    ("frequent_messages", "throughput", "message_ns", "(message_ns >= 30) & (message_ns < 100)"),
-    *(
-        row
-        for name in ("latency", "latency_p99")
-        for row in (
-            ("short_latency", name, name, f"({name} > 0) & ({name} < 30e-9)"),
-            ("latency_over_duration", f"{name} duration", name, f"{name} > duration"),
-        )
-    ),
-    ("tail_below_median", "latency_p99 latency", "latency_p99", "latency_p99 < latency"),
-    ("cycles_per_thread", "cycles", "thread_cycles", "thread_cycles > 4 * 6e9"),
-    ("cpus_per_thread", "cpu_time", "thread_cpu_time", "thread_cpu_time > 4"),
-    ("clock_rate", "cycles cpu_time", "clock_hz", "(clock_hz > 6.6e9) | (clock_hz < 0.3e9)"),
-    ("more_llc_than_l1d", "llc_misses l1d_misses", "more_llc", "more_llc > 0"),
-    *(
-        ("few_misses", name, f"bytes_by_{name}",
-         f"(bytes_by_{name} > 1e6) & (bytes_by_{name} > 2 * msg_bytes)")
-        for total in _MISSES
-        for name in (total, f"{total}_per_byte")
-    ),
-    ("few_switches", "context_switches", "few_switches", "few_switches < n_threads"),
-)  # fmt: skip
-"""What is found, on which columns, of which value, and where that is beyond its bound."""
-
 
 def check_bounds(sample: Sample) -> Iterator[Finding]:
     """Yield what no machine can do, and what is odd for a socket."""
     frame = _with_derived(sample)
-    negative = [("below_zero", name, name, f"{name} < 0") for name in map(str, sample.steps)]
-    for code, about, name, condition in (*negative, *_BOUNDS):
-        value, beyond = frame[name], pd.Series(frame.eval(condition, engine="python"))
+    bounds = [("below_zero", name, name, "value < 0") for name in map(str, sample.steps)]
+    for code, row in declared().items():
+        if row["beyond"]:
+            names = zip(row["columns"].split("; "), row["value"].split("; "), strict=True)
+            bounds += [(code, about, name, row["beyond"]) for about, name in names]
+    for code, about, name, condition in bounds:
+        value = frame["value"] = frame[name]
+        beyond = pd.Series(frame.eval(condition, engine="python"))
         if not beyond.any():
             continue
         numbers: dict[str, Any] = {"least": float(value[beyond].min())}
@@ -287,7 +246,7 @@ def check_bounds(sample: Sample) -> Iterator[Finding]:
             numbers |= {"n_cpus": sample.n_cpus or _MOST_CPUS, "n_cpus_told": bool(sample.n_cpus)}
         if code == "few_misses":
             is_l1d = about.startswith("l1d")
-            numbers["simulated_bytes"] = SIMULATED_MISS_BYTES if is_l1d else None
+            numbers["simulated_bytes"] = _SIMULATED_MISS_BYTES if is_l1d else None
         if code == "few_switches":
             numbers["most_threads"] = int(frame["n_threads"][beyond].max())
         yield sample.found(code, *about.split(), rows=sample.table[beyond],

@@ -51,7 +51,8 @@ def declared() -> Mapping[str, Mapping[str, str]]:
     """Return the rows of ``report/audit_findings.csv`` by code: all that a check can find.
 
     A row names the check, what a finding means and how sure that is (unless it says otherwise), and
-    in Jinja what was found and why that can hardly be a measurement.
+    in Jinja what was found and why that can hardly be a measurement. Of a bound it has the columns
+    that it is on, several apart by semicolons, the value of each, and where that is beyond it.
     """
     with (TEMPLATES / "audit_findings.csv").open(encoding="utf-8", newline="") as file:
         return {row["code"]: row for row in csv.DictReader(file)}
