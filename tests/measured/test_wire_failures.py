@@ -153,7 +153,7 @@ def test_the_turn_of_another_there_is_waited_for_said_and_recorded(
 ) -> None:
     peer.run_inside("mkdir", "-p", "/run/lock")
     inside = ("nsenter", "--target", str(peer.first()), "--pid", "--mount")
-    hold = ("flock", "/run/lock/copycost.lock", "sh", "-c", "echo held; exec sleep 3")
+    hold = ("flock", "/run/lock/copycost.lock", "sh", "-c", "echo held; exec sleep 6")
     with subprocess.Popen([*inside, *hold], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()

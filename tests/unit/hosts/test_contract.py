@@ -19,7 +19,7 @@ from copycost.hosts.host import AtEdges, Host, Program, stream
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost, two_namespaces
 from copycost.hosts.program import CONTROL, Launch, file_word, pipe_word
-from copycost.hosts.window_edges import ClockReading
+from copycost.hosts.window_edges import ClockReading, of_one_moment
 
 LONG_S = 60.0
 PYTHON = sys.executable
@@ -381,3 +381,23 @@ def test_a_control_group_holds_a_program_back(host: Host, start: Start) -> None:
         with pytest.raises(Unavailable, match="did not let process"):
             group.add([2**22 + 1])
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("durations_ns", "taken"),
+    [([10**9, 0, 10**9], 0), ([3 * 10**9, 10**9, 2 * 10**9], 10**9)],
+    ids=["until it took but a moment", "else the fastest of three"],
+)
+def test_a_reading_that_was_held_up_is_taken_again(
+    monkeypatch: pytest.MonkeyPatch, durations_ns: list[int], taken: int
+) -> None:
+    now_ns = [0]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now_ns[0])
+    durations = iter(durations_ns)
+
+    def read() -> int:
+        took_ns = next(durations)
+        now_ns[0] += took_ns
+        return took_ns
+
+    assert of_one_moment(read) == taken

@@ -64,12 +64,11 @@ def _other_perf(host: Host) -> Tool | None:
     ``/usr/bin/perf`` is a script there that fails where it finds no build for the very kernel
     release, though a neighbouring build counts just as well.
     """
+    found = host.files.glob(_UBUNTU_PERFS)
     # as kernel releases are ordered: 6.8.0-9 before -31
-    builds = [
-        (list(map(int, re.findall(r"\d+", str(path)))), path)
-        for path in host.files.glob(_UBUNTU_PERFS)
-    ]
-    for _, build in sorted(builds, reverse=True):
+    for build in sorted(
+        found, key=lambda it: [*map(int, re.findall(r"\d+", str(it)))], reverse=True
+    ):
         version = tool_version(host, "perf", f"/{build}")
         if version is not None:
             return Tool(f"/{build}", version)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CopycostError, HostError
-from copycost.hosts.local import About, LocalHost
+from copycost.hosts.local import LocalHost
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target
@@ -35,6 +35,9 @@ _LONGEST_GOODBYE_S = 1.5
 _READ_BYTES = 1 << 16
 SILENT = 93
 """What the agent ends with where the stream was silent for too long."""
+_CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
+# which kernel it is, and which boot of it
+_KERNEL = ("osrelease", "version", "random/boot_id")
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000
 
@@ -168,12 +171,19 @@ class Agent:
             program.hang_up()
         if code is not None:
             del self._running[number]
-            self._send({"event": "ended", "of": number, "code": code})
+            printed = {"output": program.output(), "errors": program.errors()}
+            self._send({"event": "ended", "of": number, "code": code, **printed})
 
-    def _do_open(self) -> About:
-        """Begin a session; what an earlier one left is over."""
+    def _do_open(self) -> Message:
+        """Begin a session, an earlier one being over; return what everybody asks of a host."""
         self._do_end_session()
-        return self._host.about
+        host = self._host
+        return {
+            "about": host.about,
+            "constants": {name: host.constant(name) for name in _CONSTANTS},
+            "usable_cpus": host.usable_cpus(),
+            "kernel": {name: host.files.text(f"proc/sys/kernel/{name}") for name in _KERNEL},
+        }
 
     def _do_end_session(self) -> None:
         self._end_session()

@@ -112,9 +112,9 @@ class RemoteFiles(HostFiles):
 class RemoteProgram(Talking):
     """A program that an agent has started; see `LocalProgram`.
 
-    Its lines and its end are told without being asked for. Once the connection is lost `ended_fd`
-    is readable, what makes it end does nothing, since the agent does that then, and whatever is
-    asked of it raises `ConnectionLost`.
+    Its lines, and its end with what it printed, are told without being asked for. Once the
+    connection is lost `ended_fd` is readable, what makes it end does nothing, since the agent does
+    that then, and whatever is asked of it raises `ConnectionLost`.
     """
 
     def __init__(self, connection: Connection, launch: Launch) -> None:
@@ -122,7 +122,7 @@ class RemoteProgram(Talking):
         self.killed = False
         self._connection = connection
         self._of = connection.new_number()
-        self._code: Future[int] = Future()
+        self._end: Future[Message] = Future()  # how it ended, and what it printed
         self.ended_fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._closing = threading.Lock()
         if launch.control:
@@ -142,11 +142,11 @@ class RemoteProgram(Talking):
         if news["event"] == "lines":
             with suppress(OSError):  # we have hung up
                 self._heard.sendall("".join(f"{line}\n" for line in news["lines"]).encode())
-        elif not self._code.done():
+        elif not self._end.done():
             if news["event"] == "ended":
-                self._code.set_result(news["code"])
+                self._end.set_result(news)
             else:
-                self._code.set_exception(self._connection.loss())
+                self._end.set_exception(self._connection.loss())
             with self._closing:
                 if self.ended_fd >= 0:
                     os.eventfd_write(self.ended_fd, 1)
@@ -160,8 +160,8 @@ class RemoteProgram(Talking):
     child_pid = asked(LocalProgram.child_pid)
     signal = told(LocalProgram.signal)
     _hang_up = told(LocalProgram.hang_up)
-    output = asked(LocalProgram.output)
-    errors = asked(LocalProgram.errors)
+    _output = asked(LocalProgram.output)
+    _errors = asked(LocalProgram.errors)
     _make_end = asked(LocalProgram.end)
 
     def hang_up(self) -> None:
@@ -170,6 +170,14 @@ class RemoteProgram(Talking):
             super().hang_up()
             self._heard.close()
             self._hang_up()
+
+    def output(self) -> str:
+        """Return its stdout so far."""
+        return str(self._end.result()["output"]) if self._end.done() else self._output()
+
+    def errors(self) -> str:
+        """Return its stderr so far."""
+        return str(self._end.result()["errors"]) if self._end.done() else self._errors()
 
     def ask_at_edges(
         self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
@@ -186,14 +194,17 @@ class RemoteProgram(Talking):
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
-        return self._code.result() if wait([self._code], timeout_s).done else None
+        code: int | None = None
+        if wait([self._end], timeout_s).done:
+            code = self._end.result()["code"]
+        return code
 
     def end(self, timeout_s: float = 0.0) -> bool:
         """Make it end, see `LocalProgram.end`."""
         self.hang_up()
         with suppress(HostError):  # what is lost is ended there
             self.killed = self._make_end(timeout_s)
-            wait([self._code])  # it is told a moment later
+            wait([self._end])  # it is told a moment later
         return self.killed
 
     def close(self) -> None:

@@ -19,7 +19,6 @@ from itertools import count
 from typing import Any
 
 from copycost.errors import HostError
-from copycost.hosts.local import About
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import HOST, Message, NotAMessage, Target, request
 
@@ -38,7 +37,7 @@ class ConnectionLost(HostError):
 
 
 class Connection:
-    """A session with an agent, of which `introduction` is what it said of its host, an `About`.
+    """A session with an agent, of which `introduction` is what it said of its host.
 
     `lost` is why there is none any more, None while there is one. `listeners` are told news of the
     programs with their numbers, in the reading thread, and when the connection is lost. Parameters
@@ -64,7 +63,7 @@ class Connection:
         self._thread.start()
         try:
             self._write(b"\n")  # ends what a killed run may have left of a line
-            self.introduction: About = self.ask(messages.OPEN)
+            self.introduction: Message = self.ask(messages.OPEN)
         except HostError:
             self.close()
             raise

@@ -14,7 +14,7 @@ from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.local import LocalHost, MachineKind
+from copycost.hosts.local import About, LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.processes import Usage
 from copycost.hosts.program import Launch
@@ -54,7 +54,9 @@ class RemoteHost:
         self.machine = self
         self.kind: MachineKind = kind
         self._connection = Connection(stream, name, patience_s, keep_alive_s)
-        self.about = self._connection.introduction
+        # what the agent said of its machine when the session was opened
+        self.introduction = self._connection.introduction
+        self.about: About = self.introduction["about"]
         self.files = calls.RemoteFiles(_connection=self._connection)
         try:
             self.resync()
@@ -96,8 +98,15 @@ class RemoteHost:
         half_ns = -(-(answered_ns - asked_ns) // 2)
         return ClockReading(there_ns - asked_ns - half_ns, half_ns + resolution_ns)
 
-    constant = asked(LocalHost.constant)
-    usable_cpus = asked(LocalHost.usable_cpus)
+    def constant(self, name: str) -> int:
+        """Return what sysconf(3) says there."""
+        known: int | None = self.introduction["constants"].get(name)
+        return self._connection.ask("constant", name=name) if known is None else known
+
+    def usable_cpus(self) -> set[int]:
+        """Return the CPUs that programs may run on."""
+        return set(self.introduction["usable_cpus"])
+
     find_tool = asked(LocalHost.find_tool)
     free_ports = asked(LocalHost.free_ports)
     allows_congestion_control = asked(LocalHost.allows_congestion_control)

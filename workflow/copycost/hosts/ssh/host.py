@@ -44,7 +44,7 @@ _START = (
     f"d={_FOLDER}; f=$d/agent-%(digest)s.pyz; [ -f $f ] || exit {_MISSING}; s={_NO_PYTHON};"
     " for p in python3 python3.14 python3.13 python3.12 python3.11; do"
     " command -v $p >/dev/null || continue;"
-    f" $p -I $f --programs $d/programs --silence {_SILENCE_S:g}; s=$?;"
+    f" $p -I -S $f --programs $d/programs --silence {_SILENCE_S:g}; s=$?;"
     f" [ $s = {TOO_OLD} ] || break; done;"
     f" case $s in {SILENT}|{_KILLED}) kill $PPID;; esac; exit $s"
 )

@@ -27,7 +27,6 @@ from copycost.hosts.testbeds.testbed import Testbed
 _MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
 _DESCRIBE_ANEW = "delete its file in results/peers and run again: then it is described anew"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
-_KERNEL = ("proc/sys/kernel/osrelease", "proc/sys/kernel/version")
 _TRY_AGAIN = "then delete its file in results/peers, and run again"
 
 
@@ -88,7 +87,7 @@ def _require_as_described(other: RemoteHost, known: Mapping[str, Any], ends: Ite
     or an end of the network another address.
     """
     then = f"Linux {known['kernel_release']} {known['kernel_version']}"
-    now = " ".join(["Linux", *map(str, map(other.files.text, _KERNEL))])
+    now = "Linux {osrelease} {version}".format_map(other.introduction["kernel"])
     if now != then:
         raise AttemptFailed(
             f"{other.name} runs {now}, and ran {then} when it was described", _DESCRIBE_ANEW
@@ -110,7 +109,7 @@ def is_before(here: LocalHost, there: RemoteHost, addresses: tuple[str, str]) ->
     Both machines say the same of it: the numbers of their boots decide, and between containers of
     one machine their addresses, ours and the other's.
     """
-    ours, theirs = here.files.text(_BOOT_ID), there.files.text(_BOOT_ID)
+    ours, theirs = here.files.text(_BOOT_ID), there.introduction["kernel"]["random/boot_id"]
     return (ours or "", addresses[0]) < (theirs or "", addresses[1])
 
 
