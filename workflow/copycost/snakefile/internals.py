@@ -30,10 +30,12 @@ def watch_messages(workflow: Any) -> None:  # noqa: ANN401
     first, looks = is_first_process(workflow), is_dry_run(workflow)
     # it shall not speak of jobs, as the default profile says
     quiet = any(one.name in ("RULES", "ALL") for one in workflow.output_settings.quiet or ())
-    if looks and quiet:  # to put together what it would say of each job takes time
+    if looks and quiet:  # what it would say of each job, and what each leaves, takes time
         from snakemake.jobs import Job  # type: ignore[import-untyped]
+        from snakemake.scheduling.job_scheduler import JobScheduler  # type: ignore[import-untyped]
 
         Job.log_info = lambda *_words, **_options: None
+        JobScheduler._free_resources = lambda *_: None
 
     def look_at(record: logging.LogRecord) -> bool:
         global has_nothing_to_do
@@ -131,6 +133,7 @@ def start_quickly(words: Sequence[str]) -> None:
 
     common.get_function_params = rules.get_function_params = get_function_params
     snakemake.dag.ScriptProcessor.process_job = lambda *_: None
+    snakemake.jobs.Job.conda_env_spec = None
     PersistenceBase._serialize_param_pandas = PersistenceBase._serialize_param_builtin
     read_note = FilePersistence._read_record_cached.__wrapped__
     FilePersistence._read_record_cached = lru_cache(maxsize=None)(read_note)
