@@ -11,9 +11,7 @@ from c.harness import (
     Outcome,
     Setting,
     assert_failed,
-    connect,
-    greeting,
-    listening_port,
+    greeted,
     results,
     run_pair,
     start_sender,
@@ -88,10 +86,7 @@ def test_what_this_host_does_not_know(
 
 def test_a_cpu_that_is_not_there(address_build: Build) -> None:
     setting = Setting(sender_options=["--cpus", "1023"])
-    with (
-        start_sender(address_build.sender("null"), setting) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
+    with greeted(address_build.sender("null"), setting) as (sender, _):
         assert_failed(sender.finish(), "pthread_create on CPU 1023")
 
 

@@ -11,6 +11,7 @@ from c.harness import (
     TOKEN,
     Outcome,
     Setting,
+    assert_counts_agree,
     assert_failed,
     begin_window,
     listening_port,
@@ -28,32 +29,14 @@ def datagrams(**options: object) -> Setting:
     return over_udp(Setting(**{"msg_bytes": 1000, **options}))
 
 
-def assert_right(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    sent, received = sender.result["total"], receiver.result["total"]
-    assert sent["bytes"] == sent["messages"] * setting.msg_bytes
-    assert sent["datagrams"] == sent["messages"]
-    assert sent["short_writes"] == 0
-    assert 0 < received["datagrams"] <= sent["datagrams"]
-    assert received["bytes"] == received["datagrams"] * setting.msg_bytes
-    if setting.verify:
-        assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
-
-
-def test_threads_over_datagrams_do_not_race(thread_build: Build, strategy: str) -> None:
-    setting = datagrams(msg_bytes=9000, n_threads=4, verify=True, duration_s=0.05)
-    sender, receiver = run_pair(thread_build.sender(strategy), thread_build.receiver, setting)
-    assert_right(sender, receiver, setting)
-
-
 @pytest.mark.parametrize("msg_bytes", [1000, 60_000])
 def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) -> None:
     rate = 4_000_000
     how = datagrams(
         msg_bytes=msg_bytes, n_threads=2, duration_s=0.2, sender_options=("--rate", str(rate))
     )
-    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, how)
-    assert_right(sender, receiver, how)
+    sender, receiver = run_pair(*plain_build.pair("two_copy"), how)
+    assert_counts_agree(sender, receiver, how)
     window, within = sender.result["window"], sender.result["in_window"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
     most = rate * seconds + 2 * 2 * msg_bytes + rate * 0.02  # a burst after a pause, each thread
@@ -116,7 +99,7 @@ def test_strangers_do_not_matter(address_build: Build) -> None:
             assert sender.read_line() == receiver.read_line() == "ready"
             begin_window(setting, sender, receiver)
             outcomes = sender.finish(), receiver.finish()
-    assert_right(*outcomes, setting)
+    assert_counts_agree(*outcomes, setting)
     assert "unknown peers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr
 
 
