@@ -63,6 +63,14 @@ class Outcome:
         return parsed
 
 
+def run(command: Sequence[str | Path], **options: Any) -> Outcome:  # noqa: ANN401
+    """Run a program that nobody controls to its end."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=LIMIT_S, **options
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """How to run a pair of programs."""

@@ -7,25 +7,16 @@ from pathlib import Path
 import pytest
 from c.conftest import Build
 from c.harness import (
-    LIMIT_S,
-    Outcome,
     Setting,
     assert_failed,
     greeted,
     results,
+    run,
     run_pair,
     start_sender,
 )
 
 from copycost.build.toolchain import Program
-
-
-def run(command: Sequence[str | Path], **options: object) -> Outcome:
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=LIMIT_S, **options
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
 
 GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0")
 SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port", "9")

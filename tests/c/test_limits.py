@@ -3,7 +3,6 @@
 import ctypes
 import resource
 import signal
-import subprocess
 import time
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from c.harness import (
     inside_network_of,
     over_udp,
     ready_pair,
+    run,
     run_pair,
     sending,
 )
@@ -70,8 +70,8 @@ def test_little_option_memory(address_build: Build, optmem_max: int) -> None:
     """Below the size of one notification nothing can be sent; two of them suffice."""
     script = f'echo {optmem_max} > /proc/sys/net/core/optmem_max && ip link set lo up && exec "$@"'
     wrapper = ["unshare", "--net", "sh", "-c", script, "sh"]
-    probe = subprocess.run([*wrapper, "true"], capture_output=True, text=True, check=False)
-    if probe.returncode != 0:
+    probe = run([*wrapper, "true"])
+    if probe.code != 0:
         pytest.skip(f"optmem_max cannot be set in a namespace here: {probe.stderr.strip()}")
     setting = Setting(msg_bytes=9000, io_timeout_ms=500, verify=True)
     programs = address_build.pair("zero_copy")
@@ -119,16 +119,11 @@ def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
 
 
 def test_rings_for_which_locked_memory_is_too_small_are_not_available(address_build: Build) -> None:
-    probe = subprocess.run(
-        [address_build.usable("sender", "uring_zero_copy"), "--probe"],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=partial(limit_locked_memory, 4096),
-    )
-    if probe.returncode == 0:
+    program = address_build.usable("sender", "uring_zero_copy")
+    probe = run([program, "--probe"], preexec_fn=partial(limit_locked_memory, 4096))
+    if probe.code == 0:
         pytest.skip("this kernel does not count them")
-    assert probe.returncode == 77
+    assert probe.code == 77
     assert "RLIMIT_MEMLOCK" in probe.stderr
     assert "ulimit -l" in probe.stderr
 

@@ -2,7 +2,6 @@
 
 import itertools
 import signal
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from c.harness import (
     ready_pair,
     reset,
     results,
+    run,
     run_pair,
     sending,
     start_sender,
@@ -294,8 +294,8 @@ def test_own_counts_of_system_calls_agree_with_the_tracepoint(
 ) -> None:
     file = tmp_path / "perf"
     wrapper = ["perf", "stat", "-x,", "-o", str(file), "-e", "raw_syscalls:sys_enter", "--"]
-    probe = subprocess.run([*wrapper, "true"], capture_output=True, text=True, check=False)
-    if probe.returncode != 0:
+    probe = run([*wrapper, "true"])
+    if probe.code != 0:
         pytest.skip(f"no raw_syscalls:sys_enter here: {probe.stderr.strip().splitlines()[-1]}")
     setting = Setting(msg_bytes=4096, n_threads=2, duration_s=0.3)
     sent, _ = results(*plain_build.pair(way), setting, wrapper=wrapper)
