@@ -1,6 +1,5 @@
 """Options, their errors, --help, --version, --probe, and where the result goes."""
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -114,37 +113,3 @@ def test_no_room_for_the_result(address_build: Build) -> None:
         )
     assert sender.code == 1
     assert sender.stderr == "sender: write to stdout: No space left on device\n"
-
-
-REFUSE_ZERO_COPY = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <sys/socket.h>
-
-/* As a kernel without zero-copy sends: SO_ZEROCOPY is option 60. */
-int setsockopt(int fd, int level, int name, const void *value, socklen_t n_bytes)
-{
-    if (level == SOL_SOCKET && name == 60) {
-        errno = ENOPROTOOPT;
-        return -1;
-    }
-    int (*real)(int, int, int, const void *, socklen_t) = dlsym(RTLD_NEXT, "setsockopt");
-    return real(fd, level, name, value, n_bytes);
-}
-"""
-
-
-def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(
-    plain_build: Build, tmp_path: Path
-) -> None:
-    shim = tmp_path / "refuse.so"
-    (tmp_path / "refuse.c").write_text(REFUSE_ZERO_COPY)
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-o", shim, tmp_path / "refuse.c", "-ldl"], check=True
-    )
-    for options in (["--probe"], GOOD):
-        outcome = run([plain_build.sender("zero_copy"), *options], env={"LD_PRELOAD": str(shim)})
-        assert outcome.code == 77
-        assert "setsockopt(SO_ZEROCOPY)" in outcome.stderr
-        assert "not available" in outcome.stderr

@@ -1,9 +1,10 @@
-"""io_uring missing, forbidden or hidden: exit code 77, with the reason and the remedy."""
+"""What the kernel lacks or forbids, io_uring above all: exit code 77, the reason and the remedy."""
 
 import errno
 import os
 import platform
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -13,11 +14,16 @@ import pytest
 from c.conftest import Build
 from c.harness import run
 from c.variants import sender_variant
-from measured.failures_wrappers import NUMBER, forbid
+from measured.failures_wrappers import ARGUMENTS, NUMBER, forbid
 
 from copycost.build.toolchain import Program
 
 IO_URING_SETUP = 425  # the system call's number, everywhere the same
+SETSOCKOPT = {"x86_64": 54, "aarch64": 208}
+SO_ZEROCOPY = 60
+needs_filter = pytest.mark.skipif(
+    platform.machine() not in SETSOCKOPT, reason="the filter is for 64 bits"
+)
 
 URING = ("uring_registered", "uring_send", "uring_sendmsg", "uring_zero_copy")
 
@@ -30,7 +36,24 @@ def refuse_uring(error: int) -> Callable[[], None]:
     return partial(forbid, error, (NUMBER, IO_URING_SETUP))
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="filter for 64 bits")
+@needs_filter
+def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(plain_build: Build) -> None:
+    refuse = partial(
+        forbid,
+        errno.ENOPROTOOPT,
+        (NUMBER, SETSOCKOPT[platform.machine()]),
+        (ARGUMENTS[1], socket.SOL_SOCKET),
+        (ARGUMENTS[2], SO_ZEROCOPY),
+    )
+    run_options = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0")
+    for options in (["--probe"], run_options):
+        outcome = run([plain_build.sender("zero_copy"), *options], preexec_fn=refuse)
+        assert outcome.code == 77
+        assert "setsockopt(SO_ZEROCOPY)" in outcome.stderr
+        assert "not available" in outcome.stderr
+
+
+@needs_filter
 @pytest.mark.parametrize(
     ("error", "words"), [(errno.EPERM, "seccomp"), (errno.ENOSYS, "CONFIG_IO_URING")]
 )
