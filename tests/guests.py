@@ -2,8 +2,7 @@
 
 import os
 import select
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from copycost.errors import Unavailable
 from copycost.hosts.guest import host
 from copycost.hosts.guest.image import CONSOLE_DRIVERS, GuestImage
 from copycost.hosts.guest.kernel import AUTO, Kernel, find_kernel
-from copycost.hosts.guest.qemu import find_qemu
+from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 
 DRIVERS = (*CONSOLE_DRIVERS, "virtio_net")
 
@@ -41,20 +40,19 @@ def lacks_guests() -> str | None:
     return None
 
 
+def spec_of(image: GuestImage, folder: Path, memory_mib: int = 256) -> GuestSpec:
+    """Return an emulated guest with a network, whose first file system is written to a folder."""
+    initrd = folder / "initrd"
+    image.write(initrd)
+    memory_bytes = memory_mib << 20
+    paths = (find_qemu(), str(kernel().image), str(initrd))
+    return GuestSpec(*paths, "tcg", 1, memory_bytes, "virtio", False, True)
+
+
 def ends(pidfd: int, within_s: float) -> bool:
     """Return whether a process ends in time."""
     ended, _, _ = select.select([pidfd], [], [], within_s)
     return bool(ended)
-
-
-def comes_true(holds: Callable[[], bool], within_s: float) -> bool:
-    """Return whether something comes true in time."""
-    deadline_s = time.monotonic() + within_s
-    while not holds():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def run_of_our_own() -> Iterator[None]:

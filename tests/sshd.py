@@ -107,6 +107,17 @@ class Peer:
         inside = ("nsenter", "--target", str(self.first()), "--pid", "--mount")
         subprocess.run([*inside, *words], check=True)
 
+    @contextmanager
+    def cache_on(self, options: str) -> Iterator[Path]:
+        """Have what is brought there lie in a file system with these options; yield the folder."""
+        cache = self.folder / "cache"
+        self.run_inside("mkdir", "-p", str(cache))
+        self.run_inside("mount", "-t", "tmpfs", "-o", options, "none", str(cache))
+        try:
+            yield cache
+        finally:
+            self.run_inside("umount", "--lazy", str(cache))
+
 
 def lent_peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """Have it for the tests of a module; a fixture's body."""

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,6 +69,18 @@ class Build:
         assert probe.returncode == 0, probe.stderr
         return made
 
+    def pair(self, strategy: str) -> tuple[Path, Path]:
+        """Return a sender that this host can use, or skip, and the receiver of most tests."""
+        return self.usable("sender", strategy), self.receiver
+
+    def check_program(self, name: str, sources: Sequence[str], folder: Path) -> Path:
+        """Return the program of a C file of this folder that is linked with some of src."""
+        program, made = folder / name, folder / f"{name}.o"
+        self.compile(["-c", ROOT / f"tests/c/{name}.c", "-o", made])
+        objects = self.objects([ROOT / f"src/{source}.c" for source in sources])
+        self.link([made, *objects], program, libraries("sender", "uring_send", ROOT))
+        return program
+
     def objects(self, units: Sequence[Path]) -> list[Path]:
         """Return what C files of src are compiled to."""
         with self._lock():
@@ -132,20 +144,3 @@ def plain_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 def strategy(request: pytest.FixtureRequest) -> str:
     """Each way to send, one after the other."""
     return str(request.param)
-
-
-@pytest.fixture
-def run_c_test(tmp_path: Path, address_build: Build) -> Callable[[str, Sequence[str]], str]:
-    """Return a function that compiles and runs a C file of this folder and returns its output."""
-
-    def run(name: str, sources: Sequence[str]) -> str:
-        program, made = tmp_path / name, tmp_path / f"{name}.o"
-        source = ROOT / "tests" / "c" / f"{name}.c"
-        address_build.compile(["-c", source, "-o", made])
-        objects = address_build.objects([ROOT / "src" / path for path in sources])
-        address_build.link([made, *objects], program, libraries("sender", "uring_send", ROOT))
-        done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return run

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, TypedDict, Unpack
 
+from copycost.config.strategy_capabilities import capability_of
+
 TOKEN = "0123456789abcdef"
 LIMIT_S = 20.0  # the longest that a test waits for anything
 # What must not wait for a window of 30 s to end has ended by then, on a busy host too [s].
@@ -59,6 +61,14 @@ class Outcome:
         """The one JSON object on stdout."""
         parsed: dict[str, Any] = json.loads(self.stdout)
         return parsed
+
+
+def run(command: Sequence[str | Path], **options: Any) -> Outcome:  # noqa: ANN401
+    """Run a program that nobody controls to its end."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=LIMIT_S, **options
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +188,23 @@ def begin_window(setting: Setting, *programs: Program) -> None:
 
 
 @contextlib.contextmanager
-def sending(
+def greeted(
     sender_program: Path, setting: Setting, **how: Unpack[How]
 ) -> Iterator[tuple[Program, socket.socket]]:
-    """Start a sender, in whose window the test itself is the receiver, by the connection."""
+    """Start a sender, to which the test itself connects as the receiver, by the connection."""
     with (
         start_sender(sender_program, setting, **how) as sender,
         connect(listening_port(sender), greeting()) as peer,
     ):
+        yield sender, peer
+
+
+@contextlib.contextmanager
+def sending(
+    sender_program: Path, setting: Setting, **how: Unpack[How]
+) -> Iterator[tuple[Program, socket.socket]]:
+    """Start a sender, in whose window the test itself is the receiver, by the connection."""
+    with greeted(sender_program, setting, **how) as (sender, peer):
         assert sender.read_line() == "ready"
         begin_window(setting, sender)
         yield sender, peer
@@ -242,6 +261,38 @@ def results(
     sender, receiver = run_pair(sender_program, receiver_program, setting, **how)
     assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
     return sender.result, receiver.result
+
+
+def counts_of_pair(
+    sender_program: Path, receiver_program: Path, setting: Setting, **how: Unpack[How]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a pair whose counts agree, and return the totals of sender and receiver."""
+    return assert_counts_agree(*run_pair(sender_program, receiver_program, setting, **how), setting)
+
+
+def assert_counts_agree(
+    sender: Outcome, receiver: Outcome, setting: Setting
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Check what two programs count, and return their totals."""
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    sent, received = sender.result["total"], receiver.result["total"]
+    assert sent["bytes"] == sent["messages"] * setting.msg_bytes > 0
+    if "datagram" in setting.sender_options:
+        assert (sent["datagrams"], sent["short_writes"]) == (sent["messages"], 0)
+        assert 0 < received["datagrams"] <= sent["datagrams"]
+        assert received["bytes"] == received["datagrams"] * setting.msg_bytes
+    else:
+        assert received["bytes"] == sent["bytes"]
+    if setting.verify:
+        assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
+    counts = sender.result["zero_copy"]
+    assert (counts is not None) == capability_of(sender.result["strategy"]).zero_copy
+    if counts is not None:
+        assert counts["sent"] == counts["completed"] > 0
+        joined = sender.result["strategy"] == "zero_copy"  # a notification may be of several sends
+        assert counts["notifications"] == counts["completed"] or joined
+        assert counts["copied"] is None or counts["copied"] <= counts["completed"]
+    return sent, received
 
 
 def over_udp(setting: Setting) -> Setting:

@@ -44,13 +44,11 @@ static struct {
     struct qemu_plugin_hwaddr found;
 } host;
 
-/* What QEMU exports; each by its name. */
-#define EXPORT __attribute__((visibility("default")))
+/* What QEMU exports; each by its name, which -rdynamic shows. */
 
 /* One function for both forms, as below: before version 7 the last argument is none. */
-EXPORT void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                                  void (*cb)(uintptr_t, uintptr_t),
-                                                  uintptr_t userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*cb)(uintptr_t, uintptr_t),
+                                           uintptr_t userdata);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*cb)(uintptr_t, uintptr_t),
                                            uintptr_t userdata)
 {
@@ -59,19 +57,18 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*cb)(uintp
     host.userdata = userdata;
 }
 
-EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-                                                   qemu_plugin_vcpu_udata_cb_t cb,
-                                                   enum qemu_plugin_cb_flags flags, void *userdata)
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+                                            qemu_plugin_vcpu_udata_cb_t cb,
+                                            enum qemu_plugin_cb_flags flags, void *userdata)
 {
     (void)flags;
     insn->exec[insn->n_exec] = cb;
     insn->exec_data[insn->n_exec++] = userdata;
 }
 
-EXPORT void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
-                                             qemu_plugin_vcpu_mem_cb_t cb,
-                                             enum qemu_plugin_cb_flags flags,
-                                             enum qemu_plugin_mem_rw rw, void *userdata)
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
+                                      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
+                                      void *userdata)
 {
     (void)flags;
     (void)rw;
@@ -79,31 +76,29 @@ EXPORT void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
     insn->mem_data[insn->n_mem++] = userdata;
 }
 
-EXPORT size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
 {
     return tb->n;
 }
 
-EXPORT struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,
-                                                        size_t index)
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index)
 {
     return &tb->instructions[index];
 }
 
-EXPORT uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
 {
     return insn->address;
 }
 
-EXPORT size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
 {
     return insn->n_bytes;
 }
 
 /* One function for both forms: on x86-64 the callee may ignore arguments, and the result of either
  * is a word. Before version 3 there are no further ones. */
-EXPORT uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest,
-                                       size_t n_bytes);
+uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t n_bytes);
 uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t n_bytes)
 {
     if (host.version < QEMU_API_COPIES_INSTRUCTIONS) {
@@ -114,19 +109,19 @@ uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest,
     return n;
 }
 
-EXPORT bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info)
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info)
 {
     return info != 0;
 }
 
-EXPORT unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
 {
     (void)info;
     return 3;
 }
 
 /* Every page lies where it is. */
-EXPORT struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr)
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr)
 {
     (void)info;
     host.n_lookups++;
@@ -134,13 +129,13 @@ EXPORT struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t i
     return &host.found;
 }
 
-EXPORT bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr)
+bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr)
 {
     (void)haddr;
     return false;
 }
 
-EXPORT uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr)
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr)
 {
     return haddr->physical;
 }

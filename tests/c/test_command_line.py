@@ -1,33 +1,21 @@
 """Options, their errors, --help, --version, --probe, and where the result goes."""
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from c.conftest import Build
 from c.harness import (
-    LIMIT_S,
-    Outcome,
     Setting,
     assert_failed,
-    connect,
-    greeting,
-    listening_port,
+    greeted,
     results,
+    run,
     run_pair,
     start_sender,
 )
 
 from copycost.build.toolchain import Program
-
-
-def run(command: Sequence[str | Path], **options: object) -> Outcome:
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=LIMIT_S, **options
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
 
 GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0")
 SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port", "9")
@@ -88,10 +76,7 @@ def test_what_this_host_does_not_know(
 
 def test_a_cpu_that_is_not_there(address_build: Build) -> None:
     setting = Setting(sender_options=["--cpus", "1023"])
-    with (
-        start_sender(address_build.sender("null"), setting) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
+    with greeted(address_build.sender("null"), setting) as (sender, _):
         assert_failed(sender.finish(), "pthread_create on CPU 1023")
 
 
@@ -128,37 +113,3 @@ def test_no_room_for_the_result(address_build: Build) -> None:
         )
     assert sender.code == 1
     assert sender.stderr == "sender: write to stdout: No space left on device\n"
-
-
-REFUSE_ZERO_COPY = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <sys/socket.h>
-
-/* As a kernel without zero-copy sends: SO_ZEROCOPY is option 60. */
-int setsockopt(int fd, int level, int name, const void *value, socklen_t n_bytes)
-{
-    if (level == SOL_SOCKET && name == 60) {
-        errno = ENOPROTOOPT;
-        return -1;
-    }
-    int (*real)(int, int, int, const void *, socklen_t) = dlsym(RTLD_NEXT, "setsockopt");
-    return real(fd, level, name, value, n_bytes);
-}
-"""
-
-
-def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(
-    plain_build: Build, tmp_path: Path
-) -> None:
-    shim = tmp_path / "refuse.so"
-    (tmp_path / "refuse.c").write_text(REFUSE_ZERO_COPY)
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-o", shim, tmp_path / "refuse.c", "-ldl"], check=True
-    )
-    for options in (["--probe"], GOOD):
-        outcome = run([plain_build.sender("zero_copy"), *options], env={"LD_PRELOAD": str(shim)})
-        assert outcome.code == 77
-        assert "setsockopt(SO_ZEROCOPY)" in outcome.stderr
-        assert "not available" in outcome.stderr

@@ -11,6 +11,7 @@ from c.harness import (
     TOKEN,
     Outcome,
     Setting,
+    assert_counts_agree,
     assert_failed,
     begin_window,
     listening_port,
@@ -28,32 +29,14 @@ def datagrams(**options: object) -> Setting:
     return over_udp(Setting(**{"msg_bytes": 1000, **options}))
 
 
-def assert_right(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    sent, received = sender.result["total"], receiver.result["total"]
-    assert sent["bytes"] == sent["messages"] * setting.msg_bytes
-    assert sent["datagrams"] == sent["messages"]
-    assert sent["short_writes"] == 0
-    assert 0 < received["datagrams"] <= sent["datagrams"]
-    assert received["bytes"] == received["datagrams"] * setting.msg_bytes
-    if setting.verify:
-        assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
-
-
-def test_threads_over_datagrams_do_not_race(thread_build: Build, strategy: str) -> None:
-    setting = datagrams(msg_bytes=9000, n_threads=4, verify=True, duration_s=0.05)
-    sender, receiver = run_pair(thread_build.sender(strategy), thread_build.receiver, setting)
-    assert_right(sender, receiver, setting)
-
-
 @pytest.mark.parametrize("msg_bytes", [1000, 60_000])
 def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) -> None:
     rate = 4_000_000
     how = datagrams(
         msg_bytes=msg_bytes, n_threads=2, duration_s=0.2, sender_options=("--rate", str(rate))
     )
-    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, how)
-    assert_right(sender, receiver, how)
+    sender, receiver = run_pair(*plain_build.pair("two_copy"), how)
+    assert_counts_agree(sender, receiver, how)
     window, within = sender.result["window"], sender.result["in_window"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
     most = rate * seconds + 2 * 2 * msg_bytes + rate * 0.02  # a burst after a pause, each thread
@@ -64,11 +47,12 @@ def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) 
 
 
 @pytest.fixture
-def deaf() -> Iterator[socket.socket]:
-    """Return a socket whose queue overflows: datagrams to it vanish without a word."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
-        deaf.bind(("127.0.0.1", 0))
-        yield deaf
+def ours() -> Iterator[socket.socket]:
+    """Return a socket of the test's own: what it does not read vanishes as its queue overflows."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours:
+        ours.bind(("127.0.0.1", 0))
+        ours.settimeout(LIMIT_S)
+        yield ours
 
 
 def sink(deaf: socket.socket, **options: object) -> Setting:
@@ -81,9 +65,9 @@ def sink(deaf: socket.socket, **options: object) -> Setting:
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_a_sink_needs_no_receiver(
-    address_build: Build, strategy: str, deaf: socket.socket, n_threads: int
+    address_build: Build, strategy: str, ours: socket.socket, n_threads: int
 ) -> None:
-    setting = sink(deaf, n_threads=n_threads, msg_bytes=20000)
+    setting = sink(ours, n_threads=n_threads, msg_bytes=20000)
     with sinking(address_build.sender(strategy), setting) as sender:
         outcome = sender.finish()
     assert outcome.code == 0, outcome.stderr
@@ -92,9 +76,9 @@ def test_a_sink_needs_no_receiver(
     assert len(outcome.result["threads"]) == n_threads
 
 
-def test_a_sink_that_refuses_fails_the_sender(address_build: Build, deaf: socket.socket) -> None:
-    setting = sink(deaf, duration_s=30)
-    deaf.close()
+def test_a_sink_that_refuses_fails_the_sender(address_build: Build, ours: socket.socket) -> None:
+    setting = sink(ours, duration_s=30)
+    ours.close()
     with sinking(address_build.sender("one_copy"), setting) as sender:
         assert_failed(sender.finish(), "one_copy: sendmsg", "refused")
 
@@ -104,44 +88,30 @@ def note(which: int, index: int = 0, token: str = TOKEN) -> bytes:
     return b"COPYNOTE" + which.to_bytes(4) + index.to_bytes(4) + token.encode()
 
 
-def test_strangers_do_not_matter(address_build: Build) -> None:
+def test_strangers_do_not_matter(address_build: Build, ours: socket.socket) -> None:
     setting = datagrams()
     with start_sender(address_build.sender("two_copy"), setting) as sender:
         port = listening_port(sender)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-            stranger.connect(("127.0.0.1", port))
-            for said in (b"", b"x" * 5000, note(0, token="f" * 16), note(0, index=1), note(2)):
-                stranger.send(said)
+        for said in (b"", b"x" * 5000, note(0, token="f" * 16), note(0, index=1), note(2)):
+            ours.sendto(said, ("127.0.0.1", port))
         with start_receiver(address_build.receiver, setting, port) as receiver:
             assert sender.read_line() == receiver.read_line() == "ready"
             begin_window(setting, sender, receiver)
             outcomes = sender.finish(), receiver.finish()
-    assert_right(*outcomes, setting)
+    assert_counts_agree(*outcomes, setting)
     assert "unknown peers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr
 
 
-def test_a_receiver_that_never_says_goodbye_ends_in_a_timeout(address_build: Build) -> None:
+def test_a_receiver_that_never_says_goodbye_ends_in_a_timeout(
+    address_build: Build, ours: socket.socket
+) -> None:
     setting = datagrams(io_timeout_ms=300)
-    with (
-        start_sender(address_build.sender("two_copy"), setting) as sender,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer,
-    ):
-        peer.settimeout(LIMIT_S)
-        peer.connect(("127.0.0.1", listening_port(sender)))
-        peer.send(note(0))
-        assert peer.recv(100) == note(1)
+    with start_sender(address_build.sender("two_copy"), setting) as sender:
+        ours.sendto(note(0), ("127.0.0.1", listening_port(sender)))
+        assert ours.recv(100) == note(1)
         assert sender.read_line() == "ready"
         sender.say(window_line(setting))
         assert_failed(sender.finish(), "no answer to the goodbye", "timed out")
-
-
-@pytest.fixture
-def speaker() -> Iterator[socket.socket]:
-    """Return a socket for a sender that the test plays itself."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as speaker:
-        speaker.bind(("127.0.0.1", 0))
-        speaker.settimeout(LIMIT_S)
-        yield speaker
 
 
 def message(number: int, n_bytes: int = 1000) -> bytes:
@@ -155,22 +125,22 @@ def message(number: int, n_bytes: int = 1000) -> bytes:
     return number.to_bytes(8, "little") + b"".join(words[1:])
 
 
-def hear(build: Build, speaker: socket.socket, said: list[bytes]) -> Outcome:
+def hear(build: Build, ours: socket.socket, said: list[bytes]) -> Outcome:
     """Say these datagrams to a receiver; return how it ends."""
     setting = datagrams(msg_bytes=1000, verify=True)
-    port = speaker.getsockname()[1]
+    port = ours.getsockname()[1]
     with start_receiver(build.receiver, setting, port) as receiver:
-        hello, peer = speaker.recvfrom(100)
+        hello, peer = ours.recvfrom(100)
         assert hello == note(0)
-        speaker.connect(peer)
-        speaker.send(note(1))
-        speaker.send(note(1))  # as if the hello had been said twice
+        ours.connect(peer)
+        ours.send(note(1))
+        ours.send(note(1))  # as if the hello had been said twice
         assert receiver.read_line() == "ready"
         receiver.say(window_line(setting))
         for datagram in said:
-            speaker.send(datagram)
+            ours.send(datagram)
         time.sleep(setting.warmup_s + setting.duration_s)
-        speaker.send(note(2))
+        ours.send(note(2))
         return receiver.finish()
 
 
@@ -185,22 +155,22 @@ def hear(build: Build, speaker: socket.socket, said: list[bytes]) -> Outcome:
     ],
 )
 def test_wrong_datagrams_fail_the_receiver(
-    address_build: Build, speaker: socket.socket, said: list[bytes], words: str
+    address_build: Build, ours: socket.socket, said: list[bytes], words: str
 ) -> None:
-    assert_failed(hear(address_build, speaker, said), words)
+    assert_failed(hear(address_build, ours, said), words)
 
 
-def test_datagrams_may_come_out_of_order(address_build: Build, speaker: socket.socket) -> None:
+def test_datagrams_may_come_out_of_order(address_build: Build, ours: socket.socket) -> None:
     numbers = [0, 2, 1, 5, 3, 2000, 1999, 1001, 977]
-    outcome = hear(address_build, speaker, [message(number) for number in numbers])
+    outcome = hear(address_build, ours, [message(number) for number in numbers])
     assert outcome.code == 0, outcome.stderr
     assert outcome.result["verify"]["checked_bytes"] == 1000 * len(numbers)
 
 
 def test_a_sender_that_never_comes_ends_in_a_timeout(
-    address_build: Build, speaker: socket.socket
+    address_build: Build, ours: socket.socket
 ) -> None:
     setting = datagrams(io_timeout_ms=200)
-    port = speaker.getsockname()[1]
+    port = ours.getsockname()[1]
     with start_receiver(address_build.receiver, setting, port) as receiver:
         assert_failed(receiver.finish(), "no welcome", "timed out")

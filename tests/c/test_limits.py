@@ -3,7 +3,6 @@
 import ctypes
 import resource
 import signal
-import subprocess
 import time
 from functools import partial
 from pathlib import Path
@@ -13,19 +12,18 @@ from c.conftest import Build
 from c.harness import (
     SOON_S,
     Setting,
+    assert_counts_agree,
     assert_failed,
     begin_window,
-    connect,
-    greeting,
+    counts_of_pair,
+    greeted,
     inside_network_of,
-    listening_port,
     over_udp,
     ready_pair,
+    run,
     run_pair,
     sending,
-    start_sender,
 )
-from c.test_ways import assert_counts_agree, counts_of_pair, sender_of
 from c.variants import sender_variant
 
 PR_CAPBSET_DROP = 24  # linux/prctl.h
@@ -46,18 +44,19 @@ LIMITS = {"zero_copy": 64 << 10, "uring_zero_copy": 256 << 10}
 @pytest.mark.parametrize("way", LIMITS)
 def test_little_locked_memory_delays_but_loses_nothing(address_build: Build, way: str) -> None:
     setting = Setting(msg_bytes=20000, n_threads=4, verify=True)
-    programs = sender_of(address_build, way), address_build.receiver
     limit = partial(limit_locked_memory, LIMITS[way])
-    sent, received = counts_of_pair(*programs, setting, preexec_fn=limit)
+    sent, _ = counts_of_pair(*address_build.pair(way), setting, preexec_fn=limit)
     assert sent["enobufs_count"] > 0
-    assert received["bytes"] == sent["bytes"]
 
 
 @pytest.mark.parametrize("way", LIMITS)
 def test_too_little_locked_memory_names_the_limit_and_the_remedy(
     address_build: Build, way: str
 ) -> None:
-    program, setting = sender_of(address_build, way), Setting(msg_bytes=1 << 20, duration_s=30)
+    program, setting = (
+        address_build.usable("sender", way),
+        Setting(msg_bytes=1 << 20, duration_s=30),
+    )
     with sending(program, setting, preexec_fn=limit_locked_memory) as (sender, _):
         began = time.monotonic()
         words = (way, "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
@@ -71,11 +70,11 @@ def test_little_option_memory(address_build: Build, optmem_max: int) -> None:
     """Below the size of one notification nothing can be sent; two of them suffice."""
     script = f'echo {optmem_max} > /proc/sys/net/core/optmem_max && ip link set lo up && exec "$@"'
     wrapper = ["unshare", "--net", "sh", "-c", script, "sh"]
-    probe = subprocess.run([*wrapper, "true"], capture_output=True, text=True, check=False)
-    if probe.returncode != 0:
+    probe = run([*wrapper, "true"])
+    if probe.code != 0:
         pytest.skip(f"optmem_max cannot be set in a namespace here: {probe.stderr.strip()}")
     setting = Setting(msg_bytes=9000, io_timeout_ms=500, verify=True)
-    programs = address_build.sender("zero_copy"), address_build.receiver
+    programs = address_build.pair("zero_copy")
     with ready_pair(*programs, setting, inside_network_of, wrapper=wrapper) as (sender, receiver):
         begin_window(setting, sender, receiver)
         # While it stands still sends stay in flight, and each holds option memory.
@@ -94,7 +93,7 @@ def test_copies_that_the_kernel_does_not_report_are_unknown(
     tmp_path: Path, plain_build: Build
 ) -> None:
     """As Linux 6.1, which refuses a flag that it does not know."""
-    sender_of(plain_build, "uring_zero_copy")  # skips where there is none
+    plain_build.usable("sender", "uring_zero_copy")  # skips where there is none
     program = sender_variant(
         plain_build,
         "uring_zero_copy",
@@ -112,26 +111,19 @@ def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
     """Of a send that is refused the kernel says that it was copied, though nothing was sent."""
     options = ["--batch", "32"]
     setting = over_udp(Setting(msg_bytes=20000, verify=True, sender_options=options))
-    program = sender_of(address_build, "uring_zero_copy")
-    limit = partial(limit_locked_memory, 256 * 1024)
-    sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
-    assert_counts_agree(sender, receiver, setting)
-    total = sender.result["total"]
+    programs, limit = address_build.pair("uring_zero_copy"), partial(limit_locked_memory, 256 << 10)
+    sender, receiver = run_pair(*programs, setting, preexec_fn=limit)
+    total, _ = assert_counts_agree(sender, receiver, setting)
     assert total["enobufs_count"] > 0
     assert sender.result["zero_copy"]["sent"] == total["messages"]
 
 
 def test_rings_for_which_locked_memory_is_too_small_are_not_available(address_build: Build) -> None:
-    probe = subprocess.run(
-        [sender_of(address_build, "uring_zero_copy"), "--probe"],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=partial(limit_locked_memory, 4096),
-    )
-    if probe.returncode == 0:
+    program = address_build.usable("sender", "uring_zero_copy")
+    probe = run([program, "--probe"], preexec_fn=partial(limit_locked_memory, 4096))
+    if probe.code == 0:
         pytest.skip("this kernel does not count them")
-    assert probe.returncode == 77
+    assert probe.code == 77
     assert "RLIMIT_MEMLOCK" in probe.stderr
     assert "ulimit -l" in probe.stderr
 
@@ -143,16 +135,13 @@ def test_a_ring_that_cannot_be_registered_is_not_available(
     """As for an ordinary user: the kernel locks all messages at once."""
     options = ["--ring-bytes", str(ring_bytes)]
     setting = Setting(msg_bytes=4096, duration_s=0.03, sender_options=options)
-    program = sender_of(address_build, "uring_registered")
+    program = address_build.usable("sender", "uring_registered")
     limit = partial(limit_locked_memory, 2 << 20)
     if ring_bytes == 0:  # 256 messages fit; again and again, since each gives its memory back
         for _ in range(3):
             counts_of_pair(program, address_build.receiver, setting, preexec_fn=limit)
         return
-    with (
-        start_sender(program, setting, preexec_fn=limit) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
+    with greeted(program, setting, preexec_fn=limit) as (sender, _):
         outcome = sender.finish()
     assert (outcome.code, outcome.stdout) == (77, "")
     said = outcome.stderr.splitlines()[-1]

@@ -1,30 +1,25 @@
 """The programs that send nothing: one copies memory, one walks through it; what both refuse."""
 
-import json
 import os
 import resource
 import socket
-import subprocess
 
 import pytest
 from c.conftest import Build
-from c.harness import LIMIT_S, start
+from c.harness import run, start
 
 from copycost.build.toolchain import Program
 
-
-def run(
-    build: Build, *options: str, name: Program = "memory_floor"
-) -> "subprocess.CompletedProcess[str]":
-    program = build.program(name, None)
-    return subprocess.run([program, *options], capture_output=True, text=True, timeout=LIMIT_S)
+FLOOR: Program = "memory_floor"
+WALK: Program = "simulated_walk"
 
 
 def test_every_working_set_is_measured_as_often_as_asked(address_build: Build) -> None:
     cpu = max(os.sched_getaffinity(0))
-    done = run(address_build, "--max-bytes", "70000", "--repetitions", "2", "--cpu", str(cpu))
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    options = ["--max-bytes", "70000", "--repetitions", "2", "--cpu", str(cpu)]
+    done = run([address_build.program(FLOOR, None), *options])
+    assert done.code == 0, done.stderr
+    result = done.result
     assert set(result) == {"schema_version", "program", "build", "options", "points"}
     assert result["options"] == {"max_bytes": 70000, "repetitions": 2, "cpu": cpu}
     assert [point["bytes"] for point in result["points"]] == [16384, 32768, 65536]
@@ -48,15 +43,15 @@ def test_every_working_set_is_measured_as_often_as_asked(address_build: Build) -
 )
 def test_bad_usage(address_build: Build, name: Program, words: str) -> None:
     options = words.split()
-    done = run(address_build, *options, name=name)
-    assert done.returncode == 2
+    done = run([address_build.program(name, None), *options])
+    assert done.code == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"{name}: {options[0]}")
 
 
 def test_a_cpu_that_is_not_there_is_a_failure(address_build: Build) -> None:
-    done = run(address_build, "--cpu", "1023")
-    assert done.returncode == 1
+    done = run([address_build.program(FLOOR, None), "--cpu", "1023"])
+    assert done.code == 1
     assert done.stderr.startswith("memory_floor: sched_setaffinity to CPU 1023: ")
 
 
@@ -66,10 +61,9 @@ def limit_memory() -> None:
 
 
 def test_too_little_memory_is_a_failure(plain_build: Build) -> None:
-    program = plain_build.program("memory_floor", None)
-    command = [program, "--max-bytes", str(256 << 20)]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit_memory)
-    assert done.returncode == 1
+    command = [plain_build.program(FLOOR, None), "--max-bytes", str(256 << 20)]
+    done = run(command, preexec_fn=limit_memory)
+    assert done.code == 1
     assert "a working set of 268435456 bytes: Cannot allocate memory" in done.stderr
 
 
@@ -78,15 +72,14 @@ def test_too_little_memory_is_a_failure(plain_build: Build) -> None:
 
 @pytest.mark.parametrize("pattern", ["strided", "random", "copy"])
 def test_every_line_is_touched_once_a_round(address_build: Build, pattern: str) -> None:
-    options = ("--pattern", pattern, "--bytes", "65536", "--rounds", "3")
-    done = run(address_build, *options, name="simulated_walk")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    assert (result["pattern"], result["lines"]) == (pattern, 3 * 1024)
+    options = ["--pattern", pattern, "--bytes", "65536", "--rounds", "3"]
+    done = run([address_build.program(WALK, None), *options])
+    assert done.code == 0, done.stderr
+    assert (done.result["pattern"], done.result["lines"]) == (pattern, 3 * 1024)
 
 
 def test_it_takes_the_place_of_a_sender(address_build: Build) -> None:
-    with start([address_build.program("simulated_walk", None)]) as walker:
+    with start([address_build.program(WALK, None)]) as walker:
         assert [walker.read_line(), walker.read_line()] == ["listening 0", "ready"]
         walker.say("window 1 2")
         assert walker.read_line() == "measured"
@@ -96,7 +89,7 @@ def test_it_takes_the_place_of_a_sender(address_build: Build) -> None:
 
 
 def test_an_orchestrator_that_goes_ends_it(address_build: Build) -> None:
-    with start([address_build.program("simulated_walk", None)], first_line="") as walker:
+    with start([address_build.program(WALK, None)], first_line="") as walker:
         walker.control.shutdown(socket.SHUT_WR)
         outcome = walker.finish()
     assert outcome.code == 1

@@ -1,9 +1,10 @@
-"""io_uring missing, forbidden or hidden: exit code 77, with the reason and the remedy."""
+"""What the kernel lacks or forbids, io_uring above all: exit code 77, the reason and the remedy."""
 
 import errno
 import os
 import platform
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -11,11 +12,18 @@ from pathlib import Path
 
 import pytest
 from c.conftest import Build
-from c.harness import Outcome
+from c.harness import run
 from c.variants import sender_variant
-from measured.failures_wrappers import NUMBER, forbid
+from measured.failures_wrappers import ARGUMENTS, NUMBER, forbid
+
+from copycost.build.toolchain import Program
 
 IO_URING_SETUP = 425  # the system call's number, everywhere the same
+SETSOCKOPT = {"x86_64": 54, "aarch64": 208}
+SO_ZEROCOPY = 60
+needs_filter = pytest.mark.skipif(
+    platform.machine() not in SETSOCKOPT, reason="the filter is for 64 bits"
+)
 
 URING = ("uring_registered", "uring_send", "uring_sendmsg", "uring_zero_copy")
 
@@ -23,32 +31,39 @@ URING = ("uring_registered", "uring_send", "uring_sendmsg", "uring_zero_copy")
 SOURCES = [f"uring/{name}.c" for name in ("uring", "batch", "region", "stream", "zc")]
 
 
-def probe(command: list[str | Path], before: Callable[[], None] | None = None) -> Outcome:
-    done = subprocess.run(
-        [*command, "--probe"], capture_output=True, text=True, check=False, preexec_fn=before
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
-
 def refuse_uring(error: int) -> Callable[[], None]:
     """Return what makes a process one to which a seccomp filter refuses io_uring_setup."""
     return partial(forbid, error, (NUMBER, IO_URING_SETUP))
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="filter for 64 bits")
+@needs_filter
+def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(plain_build: Build) -> None:
+    refuse = partial(
+        forbid,
+        errno.ENOPROTOOPT,
+        (NUMBER, SETSOCKOPT[platform.machine()]),
+        (ARGUMENTS[1], socket.SOL_SOCKET),
+        (ARGUMENTS[2], SO_ZEROCOPY),
+    )
+    run_options = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0")
+    for options in (["--probe"], run_options):
+        outcome = run([plain_build.sender("zero_copy"), *options], preexec_fn=refuse)
+        assert outcome.code == 77
+        assert "setsockopt(SO_ZEROCOPY)" in outcome.stderr
+        assert "not available" in outcome.stderr
+
+
+@needs_filter
 @pytest.mark.parametrize(
     ("error", "words"), [(errno.EPERM, "seccomp"), (errno.ENOSYS, "CONFIG_IO_URING")]
 )
-@pytest.mark.parametrize("program", [*URING, "receiver"])
+@pytest.mark.parametrize(
+    ("program", "part"), [*(("sender", way) for way in URING), ("receiver", "uring")]
+)
 def test_a_seccomp_filter_is_named(
-    plain_build: Build, program: str, error: int, words: str
+    plain_build: Build, program: Program, part: str, error: int, words: str
 ) -> None:
-    path = (
-        plain_build.program("receiver", "uring")
-        if program == "receiver"
-        else plain_build.sender(program)
-    )
-    outcome = probe([path], refuse_uring(error))
+    outcome = run([plain_build.program(program, part), "--probe"], preexec_fn=refuse_uring(error))
     assert outcome.code == 77
     assert outcome.stdout == ""
     assert "not available here: io_uring" in outcome.stderr
@@ -68,7 +83,8 @@ def test_the_setting_that_forbids_it_is_named(
     seen = [unshare, *how, "sh", "-c", f'mount --bind {setting} {name} && exec "$@"', "sh"]
     if not Path(name).exists() or subprocess.run([*seen, "true"], check=False).returncode != 0:
         pytest.skip("no such setting here, or no mount namespaces")
-    outcome = probe([*seen, plain_build.sender("uring_send")], refuse_uring(errno.EPERM))
+    command = [*seen, plain_build.sender("uring_send"), "--probe"]
+    outcome = run(command, preexec_fn=refuse_uring(errno.EPERM))
     assert outcome.code == 77
     assert f"forbidden by kernel.io_uring_disabled = {value}" in outcome.stderr
     assert "sysctl -w kernel.io_uring_disabled=0" in outcome.stderr
@@ -85,7 +101,7 @@ def test_a_build_without_liburing_says_so(
         {"uring/uring.h": ("__has_include(<liburing.h>)", "0")},
         recompiled=[*SOURCES, f"strategies/{strategy}.c"],
     )
-    outcome = probe([program])
+    outcome = run([program, "--probe"])
     assert outcome.code == 77
     assert "without liburing" in outcome.stderr
     assert "install liburing-dev" in outcome.stderr

@@ -15,6 +15,7 @@ from c.harness import (
     assert_failed,
     begin_window,
     connect,
+    greeted,
     greeting,
     listening_port,
     ready_pair,
@@ -153,10 +154,7 @@ def test_programs_end_when_the_orchestrator_is_gone(
     ],
 )
 def test_nonsense_from_the_orchestrator(address_build: Build, lines: str, words: str) -> None:
-    with (
-        start_sender(address_build.sender("null"), Setting()) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
+    with greeted(address_build.sender("null"), Setting()) as (sender, _):
         assert sender.read_line() == "ready"
         sender.say(lines.format(window=window_line(Setting())))
         assert_failed(sender.finish(), words)

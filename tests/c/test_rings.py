@@ -4,16 +4,7 @@ import time
 
 import pytest
 from c.conftest import Build
-from c.harness import (
-    SOON_S,
-    Setting,
-    assert_failed,
-    connect,
-    greeting,
-    listening_port,
-    results,
-    start_sender,
-)
+from c.harness import SOON_S, Setting, assert_failed, greeted, results
 
 RING_BYTES = 1 << 20
 
@@ -34,13 +25,6 @@ def test_a_cold_ring_loses_no_byte(
     sent, received = results(address_build.sender(strategy), address_build.receiver, setting)
     assert received["verify"]["checked_bytes"] == sent["total"]["bytes"] > 0
     assert sent["options"]["ring_bytes"] == RING_BYTES
-
-
-def test_threads_with_rings_do_not_race(thread_build: Build, strategy: str) -> None:
-    options = ["--ring-bytes", str(RING_BYTES), "--fresh"]
-    setting = Setting(msg_bytes=9000, n_threads=4, duration_s=0.05, sender_options=options)
-    sent, received = results(thread_build.sender(strategy), thread_build.receiver, setting)
-    assert received["total"]["bytes"] == sent["total"]["bytes"]
 
 
 def test_a_ring_is_shared_by_the_threads_and_no_larger_than_asked(plain_build: Build) -> None:
@@ -65,9 +49,6 @@ def test_a_ring_that_does_not_fit_is_a_failure(plain_build: Build) -> None:
     options = ["--ring-bytes", str(1 << 40)]
     setting = Setting(msg_bytes=1, sender_options=options)
     began = time.monotonic()
-    with (
-        start_sender(plain_build.sender("two_copy"), setting) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
+    with greeted(plain_build.sender("two_copy"), setting) as (sender, _):
         assert_failed(sender.finish(), "ring of 1099511627776 bytes", "Cannot allocate memory")
     assert time.monotonic() - began < SOON_S

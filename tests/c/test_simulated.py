@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from c.conftest import ROOT, Build
+from c.conftest import Build
 
 KIB, MIB = 1 << 10, 1 << 20
 LINE = 64
@@ -35,13 +35,11 @@ Counts = dict[str, Any]
 def replay(address_build: Build, tmp_path_factory: pytest.TempPathFactory) -> Replay:
     """Return a function that runs a trace, with settings of the caches, under sanitizers."""
     folder = tmp_path_factory.mktemp("simulated")
-    program, made, symbols = (folder / name for name in ("replay", "replay.o", "symbols"))
+    symbols = folder / "symbols"
     symbols.write_text(SYMBOLS)
     names = ["cache", "counting", "hierarchy", "instruction", "result", "settings", "symbols"]
-    sources = [*(f"simulated/{name}.c" for name in names), "program/json.c", "failure.c"]
-    address_build.compile(["-c", ROOT / "tests/c/simulated_trace.c", "-o", made])
-    objects = address_build.objects([ROOT / "src" / source for source in sources])
-    address_build.link([made, *objects], program, [])
+    sources = [*(f"simulated/{name}" for name in names), "program/json", "failure"]
+    program = address_build.check_program("simulated_trace", sources, folder)
 
     def run(trace: Iterable[str], **settings: str) -> "subprocess.CompletedProcess[str]":
         given = {

@@ -45,10 +45,7 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
     thread_build: Build, strategy: str, kind: str
 ) -> None:
     setting = SETTINGS[kind]
-    with ready_pair(thread_build.sender(strategy), thread_build.receiver, setting) as (
-        sender,
-        receiver,
-    ):
+    with ready_pair(*thread_build.pair(strategy), setting) as (sender, receiver):
         told(receiver, "receive 0", "received")
         sent = [told(sender, f"send {TURN_NS}", "sent")]
         received = [told(receiver, f"receive {sent[0][2]}", "received")]
@@ -88,10 +85,7 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
 
 def test_a_sender_whose_peer_is_gone_says_so_in_its_turn(thread_build: Build) -> None:
     setting = Setting(io_timeout_ms=500)
-    with ready_pair(thread_build.sender("two_copy"), thread_build.receiver, setting) as (
-        sender,
-        receiver,
-    ):
+    with ready_pair(*thread_build.pair("two_copy"), setting) as (sender, receiver):
         told(receiver, "receive 0", "received")
         told(sender, f"send {TURN_NS}", "sent")
         receiver.process.kill()

@@ -2,26 +2,27 @@
 
 import itertools
 import signal
-import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
 
 import pytest
-from c.conftest import ROOT, Build
+from c.conftest import ROOT, STRATEGIES, Build
 from c.harness import (
     SOON_S,
-    How,
     Outcome,
     Setting,
+    assert_counts_agree,
     assert_failed,
     begin_window,
+    counts_of_pair,
     inside_network_of,
     over_udp,
     ready_pair,
     reset,
     results,
+    run,
     run_pair,
     sending,
     start_sender,
@@ -45,35 +46,6 @@ SIZES = (1, 9, 65537, 4 << 20)
 SIZES_AND_THREADS = list(zip(SIZES, itertools.cycle((4, 1)), strict=False))
 # A number shorter than 8 bytes, a note, fragments, the largest.
 DATAGRAM_SIZES = (1, 32, 1000, 65507)
-
-
-def sender_of(build: Build, way: str) -> Path:
-    """Return a sender, or skip where this host cannot use it."""
-    return build.usable("sender", way)
-
-
-def counts_of_pair(
-    sender_program: Path, receiver_program: Path, setting: Setting, **how: Unpack[How]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run a pair whose counts agree, and return the totals of sender and receiver."""
-    sender, receiver = run_pair(sender_program, receiver_program, setting, **how)
-    assert_counts_agree(sender, receiver, setting)
-    return sender.result["total"], receiver.result["total"]
-
-
-def assert_counts_agree(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    sent, received = sender.result["total"], receiver.result["total"]
-    assert sent["bytes"] == sent["messages"] * setting.msg_bytes > 0
-    if setting.verify:
-        assert receiver.result["verify"]["checked_bytes"] == received["bytes"] > 0
-    counts = sender.result["zero_copy"]
-    assert (counts is not None) == capability_of(sender.result["strategy"]).zero_copy
-    if counts is not None:
-        assert counts["sent"] == counts["completed"] > 0
-        joined = sender.result["strategy"] == "zero_copy"  # a notification may be of several sends
-        assert counts["notifications"] == counts["completed"] or joined
-        assert counts["copied"] is None or counts["copied"] <= counts["completed"]
 
 
 def run_stopped_and_continued(
@@ -106,9 +78,7 @@ def test_every_byte_arrives(address_build: Build, way: str, msg_bytes: int, n_th
     setting = Setting(
         msg_bytes=msg_bytes, n_threads=n_threads, warmup_s=0.005, duration_s=0.03, verify=True
     )
-    programs = sender_of(address_build, way), address_build.receiver
-    sent, received = counts_of_pair(*programs, setting)
-    assert received["bytes"] == sent["bytes"]
+    counts_of_pair(*address_build.pair(way), setting)
 
 
 @pytest.mark.parametrize("msg_bytes", [1, 1 << 20])
@@ -121,9 +91,7 @@ def test_every_byte_of_a_batch_arrives(address_build: Build, way: str, msg_bytes
         verify=True,
         sender_options=["--batch", "5"],
     )
-    programs = sender_of(address_build, way), address_build.receiver
-    total, received = counts_of_pair(*programs, setting)
-    assert received["bytes"] == total["bytes"]
+    total, _ = counts_of_pair(*address_build.pair(way), setting)
     # Whatever a call had to be repeated for: there are fewer of them than messages.
     assert total["messages"] % 5 == 0
     assert total["send_calls"] < total["messages"]
@@ -140,17 +108,14 @@ def test_null_sends_nothing_and_counts_messages(address_build: Build) -> None:
 def test_works_over_ipv6(address_build: Build) -> None:
     if not Path("/proc/net/if_inet6").exists():
         pytest.skip("no IPv6 in this kernel")
-    programs = address_build.sender("one_copy"), address_build.receiver
-    counts_of_pair(*programs, Setting(address="::1", verify=True))
+    counts_of_pair(*address_build.pair("one_copy"), Setting(address="::1", verify=True))
 
 
 @pytest.mark.parametrize("msg_bytes", DATAGRAM_SIZES)
 @pytest.mark.parametrize("way", OVER_UDP)
 def test_every_datagram_is_right(address_build: Build, way: str, msg_bytes: int) -> None:
     setting = over_udp(Setting(msg_bytes=msg_bytes, n_threads=2, duration_s=0.03, verify=True))
-    programs = sender_of(address_build, way), address_build.receiver
-    sent, received = counts_of_pair(*programs, setting)
-    assert received["datagrams"] <= sent["messages"]
+    counts_of_pair(*address_build.pair(way), setting)
 
 
 @pytest.mark.parametrize("msg_bytes", [1, 9357])
@@ -162,26 +127,39 @@ def test_a_batch_of_datagrams_is_as_many_datagrams(
     setting = over_udp(
         Setting(msg_bytes=msg_bytes, duration_s=0.03, verify=True, sender_options=options)
     )
-    programs = sender_of(address_build, way), address_build.receiver
-    total, _ = counts_of_pair(*programs, setting)
-    assert total["datagrams"] == total["messages"]
+    total, _ = counts_of_pair(*address_build.pair(way), setting)
     assert total["send_calls"] < total["messages"] / 2
 
 
-@pytest.mark.parametrize("way", OVER_TCP)
-def test_threads_do_not_race(thread_build: Build, way: str) -> None:
-    setting = Setting(msg_bytes=9000, n_threads=4, duration_s=0.05, verify=True)
-    counts_of_pair(sender_of(thread_build, way), thread_build.receiver, setting)
+THREADS = Setting(msg_bytes=9000, n_threads=4, duration_s=0.05, verify=True)
+ASKS = ("--mode", "request_response", "--nodelay", "on")
+RACES = {
+    "stream": THREADS,
+    "ring": replace(THREADS, sender_options=["--ring-bytes", str(1 << 20)]),
+    "fresh ring": replace(
+        THREADS, verify=False, sender_options=["--ring-bytes", str(1 << 20), "--fresh"]
+    ),
+    "datagram": over_udp(THREADS),
+    "answered": replace(THREADS, sender_options=ASKS, receiver_options=ASKS),
+}
+
+
+@pytest.mark.parametrize(
+    ("way", "kind"),
+    [
+        *((way, "stream") for way in OVER_TCP),
+        *itertools.product(STRATEGIES, [kind for kind in RACES if kind != "stream"]),
+    ],
+)
+def test_threads_do_not_race(thread_build: Build, way: str, kind: str) -> None:
+    counts_of_pair(*thread_build.pair(way), RACES[kind])
 
 
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_short_writes_lose_no_byte(address_build: Build, way: str) -> None:
     options = ["--batch", "3"] if capability_of(way).batching else []
-    program = sender_of(address_build, way)
-    setting, *outcomes = run_stopped_and_continued(program, address_build.receiver, options)
-    assert_counts_agree(*outcomes, setting)
-    sent, received = (outcome.result["total"] for outcome in outcomes)
-    assert received["bytes"] == sent["bytes"]
+    setting, *outcomes = run_stopped_and_continued(*address_build.pair(way), options)
+    sent, _ = assert_counts_agree(*outcomes, setting)
     assert (sent["short_writes"] > 0) == (way not in NEVER_SHORT)
 
 
@@ -197,7 +175,7 @@ def read_for_a_while(program: Path, options: list[str], n_bytes: int) -> bytes:
 def test_kept_messages_are_sent_as_they_are_and_fresh_ones_as_rewritten(
     address_build: Build, way: str, ring_bytes: int
 ) -> None:
-    program = sender_of(address_build, way)
+    program = address_build.usable("sender", way)
     ring = ["--ring-bytes", str(ring_bytes)]
     assert set(read_for_a_while(program, ring, 300 * 5000)) == {0x5A}
     fresh = read_for_a_while(program, [*ring, "--fresh"], 300 * 5000)
@@ -207,7 +185,7 @@ def test_kept_messages_are_sent_as_they_are_and_fresh_ones_as_rewritten(
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_a_reset_by_the_peer_fails_the_sender(address_build: Build, way: str) -> None:
     setting = Setting(duration_s=30)
-    with sending(sender_of(address_build, way), setting) as (sender, peer):
+    with sending(address_build.usable("sender", way), setting) as (sender, peer):
         peer.recv(4096)
         reset(peer)
         assert_failed(sender.finish(), way)
@@ -225,7 +203,7 @@ def test_a_peer_that_stops_reading_ends_in_a_timeout(
 ) -> None:
     options = ["--batch", str(batch)]
     setting = Setting(duration_s=30, io_timeout_ms=300, sender_options=options)
-    with sending(sender_of(address_build, way), setting) as (sender, _):
+    with sending(address_build.usable("sender", way), setting) as (sender, _):
         began = time.monotonic()
         assert_failed(sender.finish(), way, "timed out")
         assert time.monotonic() - began < SOON_S
@@ -254,7 +232,7 @@ def test_pages_reused_too_early_are_seen(
     tmp_path: Path, plain_build: Build, way: str, file: str, careful: str, careless: str
 ) -> None:
     """Proves that --verify can fail, and that the care these ways take is needed."""
-    sender_of(plain_build, way)  # skips where there is none
+    plain_build.usable("sender", way)  # skips where there is none
     program = sender_variant(plain_build, way, tmp_path, {file: (careful, careless)})
     # A small window keeps the bytes waiting in the sender's queue.
     setting = Setting(verify=True, duration_s=0.2, receiver_options=["--rcvbuf-bytes", "16384"])
@@ -274,7 +252,7 @@ def test_segments_that_fit_no_packet_are_refused(
         msg_bytes=msg_bytes,
         sender_options=[*options, "--connect", "127.0.0.1", "--port", "9"],
     )
-    with start_sender(sender_of(address_build, "udp_gso"), setting) as sender:
+    with start_sender(address_build.usable("sender", "udp_gso"), setting) as sender:
         outcome = sender.finish()
     assert outcome.code == code
     assert f"a batch of {batch} messages of {msg_bytes} bytes" in outcome.stderr
@@ -292,8 +270,7 @@ def test_segments_must_fit_the_mtu_and_a_lone_message_need_not(
     setting = over_udp(
         Setting(msg_bytes=5000, duration_s=0.03, verify=True, sender_options=options)
     )
-    program = sender_of(address_build, "udp_gso")
-    programs = program, address_build.receiver
+    programs = address_build.pair("udp_gso")
     with ready_pair(*programs, setting, inside_network_of, wrapper=NAMESPACE) as (sender, receiver):
         begin_window(setting, sender, receiver)
         outcome = sender.finish()
@@ -310,29 +287,20 @@ def count_system_calls(file: Path) -> int:
     return int(lines[0].split(",")[0])
 
 
-def perf_wrapper(file: Path) -> Sequence[str]:
-    return ["perf", "stat", "-x,", "-o", str(file), "-e", "raw_syscalls:sys_enter", "--"]
-
-
-def assert_calls_are_counted(sender_program: Path, receiver_program: Path, file: Path) -> None:
-    """Check what a sender counts against the kernel; skip where that cannot be asked."""
-    probe = subprocess.run(
-        [*perf_wrapper(file), "true"], capture_output=True, text=True, check=False
-    )
-    if probe.returncode != 0:
-        pytest.skip(f"no raw_syscalls:sys_enter here: {probe.stderr.strip().splitlines()[-1]}")
-    setting = Setting(msg_bytes=4096, n_threads=2, duration_s=0.3)
-    sent, _ = results(sender_program, receiver_program, setting, wrapper=perf_wrapper(file))
-    keys = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
-    own = sum(sent["total"][key] for key in keys)
-    # Start, connections, memory, threads, the main thread's waits and snapshots.
-    constant = count_system_calls(file) - own
-    assert 50 < constant < 1500 < own
-
-
 @pytest.mark.needs_perf
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_own_counts_of_system_calls_agree_with_the_tracepoint(
     plain_build: Build, way: str, tmp_path: Path
 ) -> None:
-    assert_calls_are_counted(sender_of(plain_build, way), plain_build.receiver, tmp_path / "perf")
+    file = tmp_path / "perf"
+    wrapper = ["perf", "stat", "-x,", "-o", str(file), "-e", "raw_syscalls:sys_enter", "--"]
+    probe = run([*wrapper, "true"])
+    if probe.code != 0:
+        pytest.skip(f"no raw_syscalls:sys_enter here: {probe.stderr.strip().splitlines()[-1]}")
+    setting = Setting(msg_bytes=4096, n_threads=2, duration_s=0.3)
+    sent, _ = results(*plain_build.pair(way), setting, wrapper=wrapper)
+    keys = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
+    own = sum(sent["total"][key] for key in keys)
+    # Start, connections, memory, threads, the main thread's waits and snapshots.
+    constant = count_system_calls(file) - own
+    assert 50 < constant < 1500 < own

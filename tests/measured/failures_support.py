@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from c.conftest import Build
+from programs import add_program, alive, until
 
 ROOT = Path(__file__).parents[2]
 RECEIVER = "receiver_recv"
@@ -87,7 +88,7 @@ class Bench:
         parsed: dict[str, Any] = json.loads(self.record_path.read_text())
         return parsed
 
-    def measure(self, *options: str, before: Sequence[str] = (), **more: str) -> "Ended":
+    def measure(self, *options: str, before: Sequence[str] = (), **more: str) -> "Running":
         """Measure to the end; `before` are words before the command, such as setpriv."""
         with self.started(*options, before=before, **more) as running:
             return running.end()
@@ -115,22 +116,21 @@ class Bench:
             assert process.stderr is not None
             process.stderr.close()
 
+    def told(self, status: str) -> tuple[str, str]:
+        """Return why nothing was measured, and the remedy, from a record with this status."""
+        record = self.record()
+        assert (record["status"], record["driver"], record["window"]) == (status, None, None)
+        assert record["observed"] == {}
+        return record["reason"], record["remedy"]
+
     def left_over(self) -> list[str]:
         """Return the names of half-written files."""
         return [path.name for path in self.records.iterdir() if path.suffix != ".json"]
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a measurement ended."""
-
-    code: int
-    text: str
-
-
 @dataclass
 class Running:
-    """A measurement that is under way."""
+    """A measurement that is under way, or over."""
 
     process: subprocess.Popen[bytes]
     text: str = ""
@@ -161,26 +161,28 @@ class Running:
             found.extend(pid for pid in below if name in programs_of(pid))
             return bool(found)
 
-        self.wait_until(look_for_it, f"a process {name}")
+        until(look_for_it, LIMIT_S, lambda: f"no process {name} in {LIMIT_S:g} s: {self.text}")
         self.look()
         return found[0]
 
-    def wait_until(self, happened: Callable[[], bool], what: str) -> None:
-        """Wait until something has happened, looking again every few milliseconds."""
-        until(happened, LIMIT_S, lambda: f"no {what} in {LIMIT_S:g} s: {self.text}")
+    @property
+    def code(self) -> int | None:
+        """The exit code, once it has ended."""
+        return self.process.returncode
 
-    def end(self) -> Ended:
-        """Wait for the end and return exit code and stderr."""
+    def end(self) -> "Running":
+        """Wait for the end, by which all was said."""
         deadline = time.monotonic() + LIMIT_S
         while self._read(deadline):
             pass
-        return Ended(self.process.wait(timeout=LIMIT_S), self.text)
+        self.process.wait(timeout=LIMIT_S)
+        return self
 
-    def end_and_leave_nothing(self) -> Ended:
-        """Wait for the end, and for the end of all that was seen of it."""
-        ended = self.end()
-        self.assert_nothing_left()
-        return ended
+    def end_and_leave_nothing(self) -> "Running":
+        """Wait for the end, and in a while of all processes and namespaces that were seen."""
+        self.end()
+        until(lambda: not self._left(), LIMIT_S, lambda: str(self._left()))
+        return self
 
     def _read(self, deadline: float) -> bool:
         assert self.process.stderr is not None
@@ -191,10 +193,6 @@ class Running:
         self.text += chunk.decode()
         return bool(chunk)
 
-    def assert_nothing_left(self) -> None:
-        """Fail if one of the processes or namespaces that were seen is still there in a while."""
-        until(lambda: not self._left(), LIMIT_S, lambda: str(self._left()))
-
     def _left(self) -> list[str]:
         left = [f"{pid} {programs_of(pid)}" for pid in self.seen if alive(pid)]
         for entry in Path("/proc").glob("[0-9]*"):
@@ -202,16 +200,6 @@ class Running:
                 if namespace_of(int(entry.name)) in self.namespaces:
                     left.append(f"{entry.name} in a namespace")
         return left
-
-
-def until(
-    condition: Callable[[], bool], limit_s: float = 10.0, failure: Callable[[], str] = str
-) -> None:
-    """Look again and again until something holds, which may take so long."""
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s, failure()
-        time.sleep(0.005)
 
 
 def descendants(pid: int) -> list[int]:
@@ -238,13 +226,6 @@ def namespace_of(pid: int) -> str:
     return str(Path(f"/proc/{pid}/ns/net").readlink())
 
 
-def alive(pid: int) -> bool:
-    """Return whether a process exists and is no zombie."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 @cache
 def programs_folder() -> Path:
     """Compile the programs once for all tests, where every user may run them."""
@@ -258,9 +239,7 @@ def programs_folder() -> Path:
     assert build.receiver.name == RECEIVER
     (folder / "silent").mkdir()
     (folder / "silent" / "sender_two_copy").symlink_to(folder / "bin" / "sender_two_copy")
-    silent = folder / "silent" / RECEIVER
-    silent.write_text(SILENT_RECEIVER.format(python=sys.executable))
-    silent.chmod(0o755)
+    add_program(folder / "silent" / RECEIVER, SILENT_RECEIVER.format(python=sys.executable))
     return folder
 
 
@@ -275,6 +254,12 @@ def new_bench() -> Iterator[Bench]:
         yield Bench(folder, records)
     finally:
         shutil.rmtree(records)
+
+
+def need_testbed(testbed: str) -> None:
+    """Skip the test if this user cannot have a testbed."""
+    if not may_have(testbed):
+        pytest.skip(f"this user cannot have the testbed {testbed}")
 
 
 @cache

@@ -1,7 +1,7 @@
 """One repetition in this process, for real, of whatever study."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.testbeds import receives_on
+from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.choice import driver_of
 from copycost.measure.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
 from copycost.measure.drivers.protocol import Driver
@@ -24,6 +25,22 @@ FACTS = host_facts(None)
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 
 needs_iperf3 = pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+
+
+class AtStart(WindowObserver):
+    """Does something as soon as the window has begun."""
+
+    name = "at_start"
+
+    def __init__(self, act: Callable[[Mapping[SideName, Side]], object]) -> None:
+        self._act = act
+        self.sides: dict[SideName, Side] = {}
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        self.sides = {side.name: side for side in sides}
+
+    def window_begins(self) -> None:
+        self._act(self.sides)
 
 
 def driver(cell: Cell, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S) -> Driver:
@@ -55,6 +72,13 @@ def attempted(
     """Return the record of a repetition, whatever came of it."""
     record = check_record(measure(task(folder, cell, *observers, **more)), "record")
     return cast("Found", record)
+
+
+def assert_told(record: Found, status: str, reason: str, remedy: str = "") -> None:
+    """Check what a repetition that was not measured came to, by some of its words."""
+    assert (record["status"], record["driver"]) == (status, None), record["reason"]
+    assert reason in record["reason"]
+    assert remedy in record["remedy"]
 
 
 def measured(folder: Path, cell: Cell, *observers: WindowObserver, **more: Any) -> Found:  # noqa: ANN401

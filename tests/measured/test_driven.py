@@ -14,22 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured import repetitions
 from measured.failures_support import host_facts
-from measured.repetitions import Found, attempted, needs_iperf3
+from measured.repetitions import AtStart, Found, assert_told, attempted, measured, needs_iperf3
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import Unavailable
 from copycost.hosts import local
-from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.local import LocalHost
 from copycost.hosts.processes import Usage, usage_of
 from copycost.hosts.program import Launch, LocalProgram
-from copycost.hosts.side import Side
+from copycost.hosts.side import SideName
 from copycost.hosts.window_edges import DoneHere
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool
-from copycost.observers.protocol import WindowObserver
 from copycost.snakefile.describe_repetition import line_of
 from copycost.studies.cpu_budget.records import measure_budget
 from copycost.studies.cpu_budget.records import row_of as budget_row
@@ -47,22 +44,23 @@ MEASURE = {"cpu_budget": measure_budget, "datagrams": measure_datagrams}
 BOUND_PERCENT = {"cgroup": 45, "cpulimit": 80}
 
 
-def attempt(folder: Path, cell: Cell, settings: Settings = SETTINGS) -> Found:
-    return attempted(folder, cell, measure=MEASURE[cell.study], settings=settings)
+def attempt(folder: Path, cell: Cell, **more: Any) -> Found:  # noqa: ANN401
+    return attempted(folder, cell, measure=MEASURE[cell.study], settings=SETTINGS, **more)
 
 
-def measured(folder: Path, cell: Cell, settings: Settings = SETTINGS) -> Found:
-    return repetitions.measured(folder, cell, measure=MEASURE[cell.study], settings=settings)
+def measured_or_skipped(folder: Path, cell: Cell, **more: Any) -> Found:  # noqa: ANN401
+    """Return a measured record, or skip where this host cannot limit a program."""
+    record = attempt(folder, cell, **more)
+    if record["status"] == "skipped":
+        pytest.skip(record["reason"])
+    assert record["status"] == "measured", record["reason"]
+    return record
 
 
 @needs_iperf3
 @pytest.mark.needs_root
 def test_a_limited_sender_uses_no_more_than_it_was_offered(tmp_path: Path) -> None:
-    try:
-        find_hierarchy()
-    except Unavailable as error:
-        pytest.skip(str(error))
-    record = measured(tmp_path, BUDGET)
+    record = measured_or_skipped(tmp_path, BUDGET)
     assert record["observed"]["cpu_limit"]["throttled"]["periods"] > 0
     row = budget_row(record, BUDGET)
     assert 0 < row["sender_cpu_percent"] < BOUND_PERCENT["cgroup"]
@@ -82,7 +80,7 @@ def test_a_limited_sender_uses_no_more_than_it_was_offered(tmp_path: Path) -> No
 )
 def test_every_datagram_is_accounted_for(tmp_path: Path, testbed: str, way: str) -> None:
     cell = replace(DATAGRAMS, testbed=testbed, implementation=way)
-    record = measured(tmp_path, cell)
+    record = measured_or_skipped(tmp_path, cell)
     row = datagram_row(record, cell)
     assert row["sender_ns"] > 0
     assert row["sent"] >= row["received"] > 0
@@ -102,10 +100,7 @@ def test_every_datagram_is_accounted_for(tmp_path: Path, testbed: str, way: str)
 @pytest.mark.parametrize("kind", ["cgroup", "cpulimit"])
 def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> None:
     cell = replace(BUDGET, implementation="two_copy", limiter=kind)
-    record = attempt(tmp_path, cell)
-    if record["status"] == "skipped":
-        pytest.skip(str(record["reason"]))
-    assert record["status"] == "measured", record["reason"]
+    record = measured_or_skipped(tmp_path, cell)
     assert record["observed"]["cpu_limit"]["held"]
     late = [one["detail"] for one in record["warnings"] if one["code"] == "window_edge_late"]
     if kind == "cpulimit":  # of its own window a stopped sender cannot tell
@@ -124,10 +119,7 @@ def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> No
 def test_perf_counts_a_sender_that_is_stopped_now_and_then(tmp_path: Path) -> None:
     cell = replace(BUDGET, implementation="two_copy", limiter="cpulimit", testbed="veth")
     facts = host_facts(shutil.which("perf"))
-    record = attempted(tmp_path, cell, measure=measure_budget, settings=SETTINGS, facts=facts)
-    if record["status"] == "skipped":
-        pytest.skip(str(record["reason"]))
-    assert record["status"] == "measured", record["reason"]
+    record = measured_or_skipped(tmp_path, cell, facts=facts)
     for side in record["observed"]["perf_stat"].values():
         assert side["status"] == "counted", side["reason"]
         assert side["events"]["task_clock_ns"]["value"] > 0
@@ -159,7 +151,7 @@ def _late_look(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_late_look")
 def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(tmp_path: Path) -> None:
     cell = replace(DATAGRAMS, implementation="two_copy")
-    record = measured(tmp_path, cell)
+    record = measured_or_skipped(tmp_path, cell)
     assert record["observed"]["usage"] == {"sender": None, "receiver": None}
     row = datagram_row(record, cell)
     assert 0 < row["sender_cpu_percent"] <= 100
@@ -169,10 +161,8 @@ def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(tmp_pa
 @needs_iperf3
 @pytest.mark.usefixtures("_late_look")
 def test_an_iperf3_that_is_gone_when_we_look_is_a_failed_record(tmp_path: Path) -> None:
-    record = attempt(tmp_path, UNLIMITED)
-    assert record["status"] == "failed"
-    assert record["reason"] == "the sender's processes had ended before the end of the window"
-    assert record["driver"] is None
+    said = "the sender's processes had ended before the end of the window"
+    assert_told(attempt(tmp_path, UNLIMITED), "failed", said)
 
 
 @needs_iperf3
@@ -205,8 +195,7 @@ def test_no_right_to_make_control_groups_is_a_skipped_record(
 
     monkeypatch.setattr(local, "find_hierarchy", refuse)
     record = attempt(tmp_path, replace(BUDGET, implementation="two_copy"))
-    assert record["status"] == "skipped"
-    assert (record["reason"], record["remedy"]) == ("no control group may be made", "run as root")
+    assert_told(record, "skipped", "no control group may be made", "run as root")
 
 
 @needs_iperf3
@@ -223,7 +212,7 @@ def test_a_client_begins_before_the_next_is_started(
 
     monkeypatch.setattr(local, "LocalProgram", Noting)
     monkeypatch.setattr(Iperf3Tool, "pairs", lambda _, n_streams: (n_streams, 1))
-    record = measured(tmp_path, replace(UNLIMITED, n_threads=3))
+    record = measured_or_skipped(tmp_path, replace(UNLIMITED, n_threads=3))
     began_ns = [pair["began_ns"] for pair in record["driver"]["pairs"]]
     assert len(starts_ns) == len(began_ns) == 3
     # noted late, it would shift the intervals that are taken for those of the window
@@ -231,59 +220,33 @@ def test_a_client_begins_before_the_next_is_started(
         assert began < next_start
 
 
-class Saboteur(WindowObserver):
-    """Kills the programs of a side as the window begins."""
-
-    name = "saboteur"
-
-    def __init__(self, side: str) -> None:
-        self._side = side
-        self.victims: list[Side] = []
-
-    def attach(self, sides: Sequence[Side]) -> None:
-        self.victims = [side for side in sides if side.name == self._side]
-
-    def window_begins(self) -> None:
-        for side in self.victims:
-            side.host.signal(side.pids, signal.SIGSEGV)
-
-
 @needs_iperf3
 @pytest.mark.parametrize(("side", "role"), [("sender", "client"), ("receiver", "server")])
 def test_a_crash_in_the_window_is_a_failed_record_that_names_it(
-    tmp_path: Path, side: str, role: str
+    tmp_path: Path, side: SideName, role: str
 ) -> None:
-    saboteur = Saboteur(side)
+    crash = AtStart(lambda sides: sides[side].host.signal(sides[side].pids, signal.SIGSEGV))
     cell = replace(DATAGRAMS, testbed="loopback", msg_bytes=131072)
-    record = attempted(tmp_path, cell, saboteur, settings=SETTINGS)
-    assert record["status"] == "failed"
-    assert f"the iperf3 {role} ended during the window (by SIGSEGV)" in str(record["reason"])
-    assert record["remedy"]
-    for victim in saboteur.victims:
-        assert all(program.exit_code is not None for program in victim.programs)
-
-
-class Snoop(WindowObserver):
-    """Reads what every user may read of all processes, as the window begins."""
-
-    name = "snoop"
-
-    def __init__(self) -> None:
-        self.command_lines: list[bytes] = []
-
-    def window_begins(self) -> None:
-        for process in Path("/proc").glob("[0-9]*"):
-            for name in ("cmdline", "environ"):
-                with suppress(OSError):  # it has ended, or is not ours
-                    self.command_lines.append((process / name).read_bytes())
+    record = attempted(tmp_path, cell, crash, settings=SETTINGS)
+    said = f"the iperf3 {role} ended during the window (by SIGSEGV)"
+    assert_told(record, "failed", said, " ")
+    assert all(program.exit_code is not None for program in crash.sides[side].programs)
 
 
 def test_no_process_shows_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes] = []
+
+    def look(_: object) -> None:
+        """Read what every user may read of all processes."""
+        for name in ("cmdline", "environ"):
+            for path in Path("/proc").glob(f"[0-9]*/{name}"):
+                with suppress(OSError):  # it has ended, or is not ours
+                    seen.append(path.read_bytes())
+
     token = "c0ffee0123456789"
     monkeypatch.setattr(
         "copycost.measure.drivers.programs.driver.secrets.token_hex", lambda n: token
     )
-    cell, snoop = Cell("streams", "loopback", "two_copy", 65536, 1), Snoop()
-    repetitions.measured(tmp_path, cell, snoop)
-    assert any(b"--msg-bytes" in line for line in snoop.command_lines)
-    assert not any(token.encode() in line for line in snoop.command_lines)
+    measured(tmp_path, Cell("streams", "loopback", "two_copy", 65536, 1), AtStart(look))
+    assert any(b"--msg-bytes" in line for line in seen)
+    assert not any(token.encode() in line for line in seen)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from measured.failures_support import RECEIVER, Bench, Running, may_have
+from measured.failures_support import RECEIVER, Bench, Running, may_have, need_testbed
 
 # longer than a test waits for the end (LIMIT_S), so that nothing ends by itself
 LONG = ("--warmup", "0.05", "--duration", "600")
@@ -25,22 +25,24 @@ def testbed() -> str:
 @contextmanager
 def reached(bench: Bench, moment: str, testbed: str) -> Iterator[Running]:
     """Start a measurement and wait until it is in the middle of a phase."""
-    options = ["--testbed", testbed, "--msg-bytes", "16KiB", *MOMENTS[moment]]
+    asks = ("--study", "round_trips", "--interval", "1000")  # a message that the other waits for
+    how = MOMENTS.get(moment, (*asks, *LONG))
+    options = ["--testbed", testbed, "--msg-bytes", "16KiB", *how]
     if moment == "handshake":  # lasts as long as the receiver does not connect
         options += ["--bin", str(bench.folder / "silent")]
     with bench.started(*options) as running:
         if moment == "handshake":
             running.child(RECEIVER)
         else:
-            running.wait_for(f"{moment} begins")
+            running.wait_for(f"{moment.removeprefix('asked ')} begins")
         yield running
 
 
 @pytest.mark.parametrize(
     ("side", "moment", "where"),
     [
-        *(("sender", moment, "") for moment in MOMENTS),
-        *(("receiver", moment, "") for moment in MOMENTS),
+        *((side, moment, "") for side in ("sender", "receiver") for moment in MOMENTS),
+        ("receiver", "asked window", ""),
         ("sender", "warm-up", "sink"),
         ("sender", "window", "sink"),
     ],
@@ -48,39 +50,18 @@ def reached(bench: Bench, moment: str, testbed: str) -> Iterator[Running]:
 def test_a_killed_side_is_a_failed_record(
     bench: Bench, testbed: str, side: str, moment: str, where: str
 ) -> None:
-    if where and not may_have(where):
-        pytest.skip("this user cannot have the testbed sink")
+    need_testbed(where or testbed)
     with reached(bench, moment, where or testbed) as running:
         program = {"sender": "sender_two_copy", "receiver": RECEIVER}[side]
         os.kill(running.child(program), signal.SIGKILL)
         ended = running.end_and_leave_nothing()
     assert ended.code == 1
-    record = bench.record()
-    assert record["status"] == "failed"
+    reason, remedy = bench.told("failed")
     # perf does not always tell when its program is killed before perf is ready
-    assert re.fullmatch(
-        f"the {side} (was killed by SIGKILL|died without a word) during the {moment}",
-        record["reason"],
-    )
-    assert "run again" in record["remedy"]
-    assert record["driver"] is record["window"] is None
-    assert record["observed"] == {}
+    how = "(was killed by SIGKILL|died without a word)"
+    assert re.fullmatch(f"the {side} {how} during the {moment.removeprefix('asked ')}", reason)
+    assert "run again" in remedy
     assert bench.left_over() == []
-
-
-def test_a_side_killed_while_the_other_waits_for_its_message_is_a_failed_record(
-    bench: Bench, testbed: str
-) -> None:
-    asks = ("--study", "round_trips", "--interval", "1000")
-    with bench.started("--testbed", testbed, *asks, *LONG) as running:
-        running.wait_for("window begins")
-        os.kill(running.child(RECEIVER), signal.SIGKILL)
-        ended = running.end_and_leave_nothing()
-    assert ended.code == 1
-    assert re.fullmatch(
-        "the receiver (was killed by SIGKILL|died without a word) during the window",
-        bench.record()["reason"],
-    )
 
 
 @pytest.mark.parametrize("side", ["sender", "receiver"])
@@ -140,15 +121,13 @@ def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> Non
 def test_a_killed_measurement_leaves_nothing(
     bench: Bench, testbed: str, moment: str, where: str
 ) -> None:
-    if where and not may_have(where):
-        pytest.skip("this user cannot have the testbed sink")
+    need_testbed(where or testbed)
     with reached(bench, moment, where or testbed) as running:
         os.kill(running.process.pid, signal.SIGKILL)
         running.end_and_leave_nothing()
     assert list(bench.records.iterdir()) == []
-    assert (
-        bench.measure("--testbed", where or testbed, "--msg-bytes", "16KiB").code == 0
-    )  # nor does the lock stay
+    ended = bench.measure("--testbed", where or testbed, "--msg-bytes", "16KiB")
+    assert ended.code == 0, "nor does the lock stay"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

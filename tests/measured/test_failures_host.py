@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from measured.failures_support import NOBODY, Bench, may_have, need_tools
+from measured.failures_support import NOBODY, Bench, need_testbed, need_tools
+from programs import add_program
 
 # words before a command: a user namespace of its own, in which limits touch nobody else
 OWN_USER_NAMESPACE = ("unshare", "--user", "--map-root-user")
@@ -111,11 +112,9 @@ def test_what_a_host_lacks_is_said_with_the_remedy(
     if "optmem_max" in ended.text and "Permission denied" in ended.text:
         pytest.skip("this kernel has one optmem_max for all namespaces")
     assert ended.code == {"failed": 1, "skipped": 77}[lack.status], ended.text
-    record = bench.record()
-    assert record["status"] == lack.status
-    assert re.match(lack.reason, record["reason"])
-    assert lack.remedy in record["remedy"]
-    assert record["driver"] is None
+    reason, remedy = bench.told(lack.status)
+    assert re.match(lack.reason, reason)
+    assert lack.remedy in remedy
 
 
 # --- perf
@@ -177,14 +176,12 @@ def test_a_strategy_that_this_host_lacks_is_skipped_with_its_reason(
     bench: Bench, said: str, remedy: str
 ) -> None:
     # stands for a sender whose probe finds that the kernel lacks something
-    lacking = bench.folder / "bin" / "sender_lacking"
-    lacking.write_text(f"#!/bin/sh\necho 'sender: lacking: {said}' >&2\nexit 77\n")
-    lacking.chmod(0o755)
+    script = f"#!/bin/sh\necho 'sender: lacking: {said}' >&2\nexit 77\n"
+    add_program(bench.folder / "bin" / "sender_lacking", script)
     assert bench.measure(implementation="lacking").code == 77
-    record = bench.record()
-    assert record["status"] == "skipped"
-    assert record["reason"] == f"sender: lacking: {said}"
-    assert remedy in record["remedy"]
+    reason, told = bench.told("skipped")
+    assert reason == f"sender: lacking: {said}"
+    assert remedy in told
 
 
 # --- the disk
@@ -222,8 +219,7 @@ exec "$@"
 
 @pytest.fixture
 def sink() -> tuple[str, ...]:
-    if not may_have("sink"):
-        pytest.skip("this user cannot have the testbed sink")
+    need_testbed("sink")
     return "--testbed", "sink", "--msg-bytes", "16KiB"
 
 
@@ -236,10 +232,8 @@ def test_missing_nftables_is_skipped_with_the_remedy(
     if subprocess.run([*without, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this user may not make file systems of his own")
     assert bench.measure(*sink, before=without).code == 77
-    record = bench.record()
-    assert record["status"] == "skipped"
-    assert record["reason"] == "the command nft was not found"
-    assert record["remedy"] == "install the package nftables"
+    told = bench.told("skipped")
+    assert told == ("the command nft was not found", "install the package nftables")
 
 
 @pytest.mark.parametrize("user", [(), NOBODY], ids=["as we are", "in a user namespace"])
@@ -249,8 +243,6 @@ def test_refused_nftables_are_skipped_with_the_remedy(
     if user and os.geteuid() != 0:
         pytest.skip("only root can become another user")
     assert bench.measure(*sink, before=(*wrapper("forbid_nftables"), *user)).code == 77
-    record = bench.record()
-    assert record["status"] == "skipped"
-    assert re.match(r"nft -f - failed with exit status \d: .*not permitted", record["reason"])
-    assert "CONFIG_NF_TABLES_NETDEV" in record["remedy"]
-    assert record["driver"] is None
+    reason, remedy = bench.told("skipped")
+    assert re.match(r"nft -f - failed with exit status \d: .*not permitted", reason)
+    assert "CONFIG_NF_TABLES_NETDEV" in remedy

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import sshd
-from measured.failures_support import until
+from programs import add_program, until
 from sshd import AHEAD_S, Peer
 from workflow.support import Checkout, clean_environment, new_checkout
 
@@ -85,16 +85,14 @@ class Fetch:
 def fetch(tmp_path: Path) -> Iterator[Fetch]:
     here = new_checkout(tmp_path / "checkout").path
     make_environment(here, "requirements")
-    for name in ("tools", "peer"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "peer").mkdir()
     with sshd.peer(tmp_path / "peer") as peer:
         home = give_home(peer)
         there = home / "copycost_fleet"
         shutil.copytree(here / "envs", there / "envs")
         make_environment(there, "requirements-measure")
-        ssh = tmp_path / "tools" / "ssh"
-        ssh.write_text(SSH.format(ssh=shutil.which("ssh"), options=" ".join(peer.target.options)))
-        ssh.chmod(0o755)
+        script = SSH.format(ssh=shutil.which("ssh"), options=" ".join(peer.target.options))
+        ssh = add_program(tmp_path / "tools" / "ssh", script)
         environment = clean_environment() | {"PATH": f"{ssh.parent}:{os.environ['PATH']}"}
         words = [str(here / "run"), "fetch", f"lab={peer.target.name}"]
         yield Fetch(here, home, peer, words, environment)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import guests
 import pytest
+from programs import until
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
@@ -26,7 +27,7 @@ from copycost.hosts.guest.host import (
     log_of,
 )
 from copycost.hosts.guest.image import Archive, agent_image
-from copycost.hosts.guest.qemu import GuestSpec, find_qemu
+from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.processes import parent_of
 from copycost.hosts.program import Launch
 
@@ -36,10 +37,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
-    initrd = tmp_path_factory.mktemp("guest") / "initrd"
-    agent_image(guests.kernel(), ["virtio_net"], ["ip"]).write(initrd)
-    image = str(guests.kernel().image)
-    return GuestSpec(find_qemu(), image, str(initrd), "tcg", 1, 256 << 20, "virtio", False, True)
+    image = agent_image(guests.kernel(), ["virtio_net"], ["ip"])
+    return guests.spec_of(image, tmp_path_factory.mktemp("guest"))
 
 
 @contextmanager
@@ -151,9 +150,7 @@ def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Pat
         ask_daemon(client, {"spec": None})
     # the module's daemon, if it runs, has its log next to what its guests are made of
     logs = [one for one in (log, log_of(spec)) if one.is_file()]
-    assert guests.comes_true(
-        lambda: any("Traceback" in one.read_text(encoding="utf-8") for one in logs), within_s=5
-    )
+    until(lambda: any("Traceback" in one.read_text(encoding="utf-8") for one in logs), 5.0)
 
 
 REPETITION = """
@@ -220,7 +217,7 @@ def test_nothing_is_left_when_run_or_daemon_is_killed(
         if victim == "daemon":
             assert "daemon has ended" in run.stdout.readline()
         # TAP devices and bridge are in the namespace, which goes with the last that holds it
-        assert guests.comes_true(lambda: not holders_of(network), deadline_s - time.monotonic())
+        until(lambda: not holders_of(network), deadline_s - time.monotonic())
         assert {*Path(spec.initrd).parent.iterdir()} == files
     for fd in watched:
         os.close(fd)

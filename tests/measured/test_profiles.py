@@ -1,18 +1,18 @@
 """Profiled repetitions, for real: with both drivers, and where one of the two runs fails."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from measured.failures_support import RECEIVER, host_facts, programs_folder
+from measured.repetitions import needs_iperf3, task
 
 from copycost.config.cells import Cell
-from copycost.config.settings import Settings
 from copycost.config.testbeds import receives_on
 from copycost.hosts.side import REFERENCES, SIDES
 from copycost.measure.drivers.choice import driver_of
-from copycost.measure.repetition import Task
 from copycost.records.record import check_record, write_record
 from copycost.snakefile.describe_repetition import line_of
 from copycost.studies.profile.folded import folded_path, write_folded
@@ -23,7 +23,6 @@ from tools.recompute.profile import repetitions
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.needs_perf]
 
-SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 
@@ -35,18 +34,17 @@ def profiled(folder: Path, cell: Cell, *ways: str, **perf: Any) -> Profiled:  # 
     receiver = programs / RECEIVER if receives_on(cell.testbed) else None
     way, *beside = [(name, programs / f"sender_{name}") for name in ways or ("two_copy",)]
     driver = driver_of(cell.implementation, way[1], receiver, reference=next(iter(beside), None))
-    task = Task(cell, SETTINGS, facts, driver, lock_path=folder / "lock")
-    found = profile_repetition(task, "auto", 999)
+    found = profile_repetition(replace(task(folder, cell, facts=facts), driver=driver), "auto", 999)
     check_record(found.record, "record")
     return found
 
 
-@pytest.mark.parametrize(("implementation", "rep"), [("two_copy", 1), ("iperf3", 2)])
+@pytest.mark.parametrize(
+    ("implementation", "rep"), [("two_copy", 1), pytest.param("iperf3", 2, marks=needs_iperf3)]
+)
 def test_a_cell_runs_sampled_and_not_in_turns(
     tmp_path: Path, implementation: str, rep: int
 ) -> None:
-    if implementation == "iperf3" and not shutil.which("iperf3"):
-        pytest.skip("iperf3 is not installed")
     cell = Cell("profile", "veth", implementation, 65536, 1, rep=rep)
     found = profiled(tmp_path, cell)
     record = found.record

@@ -13,7 +13,7 @@ from typing import Any
 import guests
 import pytest
 from c.conftest import Build
-from c.harness import Outcome, Setting, listening_port, start_receiver, start_sender, window_line
+from c.harness import Outcome, Setting, begin_window, ready_pair
 
 from copycost.build.toolchain import compile_program
 from copycost.config.simulated import Geometry
@@ -142,16 +142,10 @@ def quiet_loopback() -> Iterator[int]:
 def run_inside(namespace: int, programs: Path, setting: Setting) -> tuple[Outcome, Outcome]:
     """Run `two_copy` in a network namespace and return the outcomes of sender and receiver."""
     inside = ("nsenter", f"--net=/proc/{namespace}/ns/net")
-    with start_sender(programs / "sender_two_copy", setting, wrapper=inside) as sender:
-        port = listening_port(sender)
-        program = programs / "receiver_recv"
-        with start_receiver(program, setting, port, wrapper=inside) as receiver:
-            for side in (sender, receiver):
-                assert side.read_line() == "ready"
-            line = window_line(setting)
-            for side in (sender, receiver):
-                side.say(line)
-            return sender.finish(), receiver.finish()
+    pair = programs / "sender_two_copy", programs / "receiver_recv"
+    with ready_pair(*pair, setting, lambda _: inside, wrapper=inside) as (sender, receiver):
+        begin_window(setting, sender, receiver)
+        return sender.finish(), receiver.finish()
 
 
 def segments_sent(namespace: int) -> int:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from measured.failures_support import until
+from programs import add_program, until
 from sshd import AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
@@ -218,10 +218,8 @@ def test_a_machine_without_a_python_that_will_do(
     peer: Peer, monkeypatch: pytest.MonkeyPatch, python: str | None, expected: str
 ) -> None:
     folder = peer.folder / "bin"
-    folder.mkdir(exist_ok=True)
     if python is not None:
-        (folder / "python3").write_text(python)
-        (folder / "python3").chmod(0o755)
+        add_program(folder / "python3", python)
     with SshHost(peer.target):
         pass  # the agent is there
     usual = ssh_host._START
@@ -243,14 +241,8 @@ def test_a_machine_without_a_python_that_will_do(
 def test_a_cache_there_that_takes_nothing_is_named_with_its_cause(
     peer: Peer, options: str, said: str, remedy: str
 ) -> None:
-    cache = str(peer.folder / "cache")
-    peer.run_inside("mkdir", "-p", cache)
-    peer.run_inside("mount", "-t", "tmpfs", "-o", options, "none", cache)
-    try:
-        with pytest.raises(AttemptFailed, match=said) as caught:
-            SshHost(peer.target)
-    finally:
-        peer.run_inside("umount", "--lazy", cache)
+    with peer.cache_on(options), pytest.raises(AttemptFailed, match=said) as caught:
+        SshHost(peer.target)
     assert remedy in caught.value.remedy
 
 

@@ -16,7 +16,6 @@ from measured.repetitions import Found, attempted, needs_iperf3
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.observers.hypervisor import THREAD_KINDS
 from copycost.studies.cpu_budget.records import measure_budget
 from copycost.studies.cpu_budget.records import row_of as budget_row
@@ -36,10 +35,8 @@ TRIES = 4
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The facts of a guest, as far as a repetition of iperf3 asks for them."""
-    initrd = tmp_path_factory.mktemp("guest") / "initrd"
-    agent_image(guests.kernel(), ["virtio_net"], ["ip", "iperf3", "cpulimit"]).write(initrd)
-    image = str(guests.kernel().image)
-    spec = GuestSpec(find_qemu(), image, str(initrd), "tcg", 1, 256 << 20, "virtio", False, True)
+    image = agent_image(guests.kernel(), ["virtio_net"], ["ip", "iperf3", "cpulimit"])
+    spec = guests.spec_of(image, tmp_path_factory.mktemp("guest"))
     facts = host_facts(None)
     virtual = {"unavailable": None, "spec": asdict(spec), "kernel": {"release": "any"}}
     return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}

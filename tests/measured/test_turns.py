@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from c.conftest import make_build
 from c.variants import sender_variant
-from measured.failures_support import RECEIVER, Bench, descendants, may_have, programs_of
+from measured.failures_support import RECEIVER, Bench, descendants, need_testbed, programs_of
 
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record
@@ -40,8 +40,7 @@ def both_ways(driver: Any) -> list[tuple[Any, list[list[int]]]]:  # noqa: ANN401
 def test_both_send_in_turns_and_each_counts_its_own(
     bench: Bench, testbed: str, implementation: str
 ) -> None:
-    if not may_have(testbed):
-        pytest.skip(f"no {testbed} here")
+    need_testbed(testbed)
     options = ("--testbed", testbed, "--threads", "2", "--msg-bytes", "16384")
     ended = bench.measure(*options, *PAIR, implementation=implementation)
     record = bench.record()
@@ -69,8 +68,7 @@ def test_both_send_in_turns_and_each_counts_its_own(
 def test_both_ask_in_turns_and_each_times_its_own(
     bench: Bench, testbed: str, implementation: str
 ) -> None:
-    if not may_have(testbed):
-        pytest.skip(f"no {testbed} here")
+    need_testbed(testbed)
     options = (*ASKING, *PAIR, "--testbed", testbed, "--threads", "2", "--duration", "0.2")
     ended = bench.measure(*options, implementation=implementation)
     assert ended.code == 0, ended.text
@@ -105,9 +103,8 @@ def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
         os.kill(pids[nth], signal.SIGKILL)
         ended = running.end_and_leave_nothing()
     assert ended.code == 1
-    record = bench.record()
-    assert record["status"] == "failed"
-    assert "was killed by SIGKILL" in record["reason"] or "died without" in record["reason"]
+    reason, _ = bench.told("failed")
+    assert "was killed by SIGKILL" in reason or "died without" in reason
 
 
 def planted(

@@ -14,8 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import host_facts, until
-from measured.repetitions import SETTINGS, attempted, measured, needs_iperf3, task
+from measured.failures_support import host_facts
+from measured.repetitions import (
+    SETTINGS,
+    AtStart,
+    assert_told,
+    attempted,
+    measured,
+    needs_iperf3,
+    task,
+)
+from programs import until
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
 
@@ -23,8 +32,6 @@ from copycost.cli.doctor.findings_wire import judge_wire
 from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
 from copycost.config.wire import Wire
-from copycost.errors import Unavailable
-from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
 from copycost.hosts.remote.connection import Connection
@@ -34,7 +41,6 @@ from copycost.hosts.ssh.host import SshHost
 from copycost.hosts.testbeds.drop_hook import far_hook
 from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
-from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row
 from copycost.records.record import check_record, host_digest
 from copycost.studies.cpu_budget.records import measure_budget
@@ -49,6 +55,11 @@ pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
 LONGER = replace(SETTINGS, duration_s=0.7)
 ASKING = replace(SETTINGS, mode="request_response")
+
+
+def with_wire(facts: dict[str, Any], **changed: object) -> dict[str, Any]:
+    """Return facts with other settings of the wire."""
+    return {**facts, "wire": facts["wire"] | changed}
 
 
 def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]) -> None:
@@ -98,7 +109,7 @@ def test_datagrams_keep_to_the_link_and_are_all_accounted_for(
 ) -> None:
     if sender == "iperf3" and not shutil.which("iperf3"):
         pytest.skip("iperf3 is not installed")
-    limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 40}}
+    limited = with_wire(facts, udp_mbit_per_s=40)
     cell = Cell("datagrams", kind, sender, 1400, 2)
     # iperf3 runs for whole seconds: of two, half of one is left for a machine that is busy
     observers = ProcessUsage(), LossCounters()
@@ -114,7 +125,11 @@ def test_datagrams_keep_to_the_link_and_are_all_accounted_for(
 
 
 def rules(peer: Peer) -> str:
-    return peer.there.run(["nft", "list", "ruleset"]).stdout
+    """Return the rules of nftables there, or skip."""
+    done = peer.there.run(["nft", "list", "ruleset"])
+    if done.returncode != 0:
+        pytest.skip("no nftables here")
+    return done.stdout
 
 
 # what has to be sent in fragments is copied by the kernel at once (net/ipv4/ip_output.c)
@@ -122,10 +137,9 @@ def rules(peer: Peer) -> str:
 def test_what_is_dropped_there_on_arrival_costs_the_sender_alone(
     tmp_path: Path, peer: Peer, facts: dict[str, Any], msg_bytes: int, n_packets: int
 ) -> None:
-    if peer.there.run(["nft", "list", "ruleset"]).returncode != 0:
-        pytest.skip("no nftables here")
+    rules(peer)  # skips where there is no nftables
     cell = Cell("streams", "wire_sink", "zero_copy", msg_bytes, 2)
-    limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 100}}
+    limited = with_wire(facts, udp_mbit_per_s=100)
     record = measured(tmp_path, cell, peer=limited)
     found = record["driver"]["sink"]
     assert found["sent_datagrams"] > 100
@@ -138,8 +152,7 @@ def test_what_is_dropped_there_on_arrival_costs_the_sender_alone(
 
 
 def test_the_hook_goes_with_the_connection(peer: Peer) -> None:
-    if peer.there.run(["nft", "list", "ruleset"]).returncode != 0:
-        pytest.skip("no nftables here")
+    rules(peer)  # skips where there is no nftables
     with SshHost(peer.target) as other, far_hook(other, "receiver", ADDRESSES):
         assert "owner" in rules(peer)
         peer.here.run(["ip", "link", "set", "sender", "down"])
@@ -173,19 +186,18 @@ def test_a_repetition_asks_the_other_machine_a_few_times_only(
 
     monkeypatch.setattr(Connection, "begin", counted)
     measured(tmp_path, STREAM, peer=facts)
-    assert 0 < len(asked) < 40, sorted(asked)
+    assert 0 < len(asked) < 40, Counter(asked)
 
 
 @needs_iperf3
 def test_a_limit_holds_where_the_receiver_is_elsewhere(
     tmp_path: Path, facts: dict[str, Any]
 ) -> None:
-    try:
-        find_hierarchy()
-    except Unavailable as error:
-        pytest.skip(str(error))
     cell = Cell("cpu_budget", "wire", "iperf3", 65536, 1, limiter="cgroup", limit_percent=30)
-    row = budget_row(measured(tmp_path, cell, measure=measure_budget, peer=facts), cell)
+    record = attempted(tmp_path, cell, measure=measure_budget, peer=facts)
+    if record["status"] == "skipped":
+        pytest.skip(record["reason"])
+    row = budget_row(record, cell)
     assert 0 < row["sender_cpu_percent"] < 45
     assert row["receiver_cpu_percent"] > 0
     assert row["bits_per_s"] > 0
@@ -210,26 +222,13 @@ def test_each_machine_is_sampled_by_its_own_perf(tmp_path: Path, facts: dict[str
         assert counted["events"]["task_clock_ns"]["value"] > 0
 
 
-class Cutter(WindowObserver):
-    """Cuts the network within the window."""
-
-    name = "cutter"
-
-    def __init__(self, peer: Peer) -> None:
-        self._peer = peer
-
-    def window_begins(self) -> None:
-        self._peer.here.run(["ip", "link", "set", "sender", "down"])
-
-
 def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
     began_s = time.monotonic()
-    record = attempted(tmp_path, STREAM, Cutter(peer), peer=facts)
-    assert record["status"] == "failed"
-    assert record["reason"]
-    assert record["remedy"]
+    cut = AtStart(lambda _: peer.here.run(["ip", "link", "set", "sender", "down"]))
+    record = attempted(tmp_path, STREAM, cut, peer=facts)
+    assert_told(record, "failed", " ", " ")
     assert time.monotonic() - began_s < 30
     peer.here.run(["ip", "link", "set", "sender", "up"])
     until(lambda: peer.programs() == [], 6.0)
@@ -256,7 +255,7 @@ def test_strangers_cost_little_and_are_named(
     stranger = peer.there.start(
         Launch((sys.executable, "-c", STRANGER, "198.18.0.9"), sys.executable)
     )
-    in_range = {**facts, "wire": {**facts["wire"], "ports": [5301, 5303]}}
+    in_range = with_wire(facts, ports=[5301, 5303])
     for _ in range(5):  # one may come too late to be met
         record = measured(tmp_path, STREAM, peer=in_range)
         told = [one["detail"] for one in record["warnings"] if one["code"] == "unknown_peers"]
@@ -269,9 +268,7 @@ def test_strangers_cost_little_and_are_named(
         one.close()
     stranger.end()
     stranger.close()
-    assert record["status"] == "failed"
-    assert "port 5303: Address already in use" in str(record["reason"])
-    assert "wire.ports" in str(record["remedy"])
+    assert_told(record, "failed", "port 5303: Address already in use", "wire.ports")
 
 
 def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
@@ -377,7 +374,7 @@ def one_in_fifty_lost(peer: Peer, protocol: str) -> Iterator[Callable[[], int]]:
 def test_datagrams_that_the_network_loses_are_explained_by_neither_machine(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 40}}
+    limited = with_wire(facts, udp_mbit_per_s=40)
     cell = Cell("datagrams", "wire_udp", "two_copy", 1400, 1)
     with one_in_fifty_lost(peer, "udp") as lost:
         record = measured(tmp_path, cell, ProcessUsage(), LossCounters(), peer=limited)

@@ -6,7 +6,7 @@ What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wir
 import copy
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from measured import repetitions
-from measured.repetitions import FACTS, attempted, measured
-from measured.test_wire import STREAM
+from measured.repetitions import FACTS, AtStart, assert_told, attempted, measured
+from measured.test_wire import STREAM, with_wire
+from programs import add_program
 from sshd import ADDRESSES, Peer
 
 from copycost.cli.doctor import command
@@ -29,7 +30,6 @@ from copycost.hosts.side import Side, SideName
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.window_edges import ClockReading
 from copycost.measure.repetition import measure_repetition
-from copycost.observers.protocol import WindowObserver
 from copycost.studies.cpu_budget.records import measure_budget
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
@@ -42,29 +42,12 @@ def facts(facts: dict[str, Any]) -> dict[str, Any]:
     return {"wire": facts["wire"], "identity": facts["identity"], **FACTS}
 
 
-class AtStart(WindowObserver):
-    """Does something as soon as the window has begun."""
-
-    name = "at_start"
-
-    def __init__(self, act: Callable[[Mapping[SideName, Side]], None]) -> None:
-        self._act = act
-        self._sides: dict[SideName, Side] = {}
-
-    def attach(self, sides: Any) -> None:  # noqa: ANN401
-        self._sides = {side.name: side for side in sides}
-
-    def window_begins(self) -> None:
-        self._act(self._sides)
-
-
 def test_a_side_that_dies_there_is_named_as_it_is_here(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
     kill = AtStart(lambda sides: sides["receiver"].programs[0].signal(9))
     record = attempted(tmp_path, STREAM, kill, peer=facts)
-    assert record["status"] == "failed"
-    assert record["reason"] == "the receiver was killed by SIGKILL during the window"
+    assert_told(record, "failed", "the receiver was killed by SIGKILL during the window")
     assert peer.programs() == []
 
 
@@ -77,7 +60,7 @@ def test_a_clock_that_jumps_within_the_window_fails_it(
         monkeypatch.setattr(host, "resync", lambda: ClockReading(before + 5_000_000, 1000))
 
     record = attempted(tmp_path, STREAM, AtStart(jump), peer=facts)
-    assert record["status"] == "failed"
+    assert_told(record, "failed", "")
     assert re.match(
         r"the clock of \S+ went 5 ms away from ours, where the window is \d+ ms",
         str(record["reason"]),
@@ -88,9 +71,7 @@ def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
     record = attempted(tmp_path, STREAM, AtStart(lambda _: peer.reboot()), peer=facts)
-    assert record["status"] == "failed"
-    assert "the connection to" in str(record["reason"])
-    assert record["remedy"]
+    assert_told(record, "failed", "the connection to", " ")
     assert peer.programs() == []
     measured(tmp_path, STREAM, peer=facts)
 
@@ -110,9 +91,7 @@ def test_a_machine_that_is_not_as_it_was_described_is_not_measured(
         is_part = isinstance(value, dict)
         described[section][name] = described[section][name] | value if is_part else value
     record = attempted(tmp_path, STREAM, peer=described)
-    assert record["status"] == "failed"
-    assert said in str(record["reason"])
-    assert "delete its file in results/peers" in str(record["remedy"])
+    assert_told(record, "failed", said, "delete its file in results/peers")
 
 
 def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_failed(
@@ -123,25 +102,20 @@ def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_fail
 ) -> None:
     monkeypatch.setattr(ssh_host, "_COMES_BACK_S", 2.0)
     options = [*facts["wire"]["ssh_options"], "-p", "9", "-o", "ControlPath=none"]
-    away = {**facts, "wire": {**facts["wire"], "ssh_options": options}}
+    away = with_wire(facts, ssh_options=options)
     for is_said in (True, False):
         record = attempted(tmp_path, STREAM, peer=away)
-        assert record["status"] == "failed"
-        assert "Connection refused" in str(record["reason"])
-        assert "start sshd there" in str(record["remedy"])
+        assert_told(record, "failed", "Connection refused", "start sshd there")
         assert ("waiting, for" in capfd.readouterr().err) is is_said
 
 
 def test_a_machine_that_executes_nothing_where_programs_are_put_is_told_before_a_run(
     peer: Peer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = str(peer.folder / "cache")
-    peer.run_inside("mkdir", "-p", cache)
-    peer.run_inside("mount", "-t", "tmpfs", "-o", "noexec", "none", cache)
     wire = Wire(peer.target.name, "auto", peer.target.options)
     monkeypatch.setattr(command, "read_peer", lambda *_: wire)
-    assert command.main(["--wire", wire.peer]) == 1
-    peer.run_inside("umount", "--lazy", cache)
+    with peer.cache_on("noexec") as cache:
+        assert command.main(["--wire", wire.peer]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert f"executes nothing in {cache}/copycost/programs (Permission denied)" in said
     assert "> mount it there without noexec" in said
@@ -166,24 +140,17 @@ def test_the_turn_of_another_there_is_waited_for_said_and_recorded(
 def test_a_full_disk_there_is_named_with_what_is_needed(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    cache = str(peer.folder / "cache")
-    peer.run_inside("mkdir", "-p", cache)
-    peer.run_inside("mount", "-t", "tmpfs", "-o", "size=160k", "none", cache)  # the agent fits
-    peer.target.close()  # with the agent, which brought them before
-    record = attempted(tmp_path, STREAM, peer=facts)
-    peer.run_inside("umount", "--lazy", cache)
-    assert record["status"] == "failed"
-    assert "No space left on device" in str(record["reason"])
-    assert "make room for" in str(record["remedy"])
+    with peer.cache_on("size=160k"):  # the agent fits
+        peer.target.close()  # with the agent, which brought them before
+        record = attempted(tmp_path, STREAM, peer=facts)
+    assert_told(record, "failed", "No space left on device", "make room for")
     assert peer.programs() == []
 
 
 def test_a_perf_that_does_not_work_there_costs_its_counters_only(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    old = peer.folder / "perf"
-    old.write_text(OLD_PERF)
-    old.chmod(0o755)
+    old = add_program(peer.folder / "perf", OLD_PERF)
     events = {"task_clock": {"perf_name": "task-clock", "status": "supported", "reason": None}}
     perf = {"path": str(old), "status": "available", "reason": None, "events": events}
     record = measured(tmp_path, STREAM, peer={**facts, "perf": perf})
@@ -211,9 +178,8 @@ def test_a_firewall_between_is_noticed_and_named(
     task = repetitions.task(tmp_path, STREAM, peer=facts)
     with firewall(peer.here):
         record = measure_repetition(replace(task, driver=repetitions.driver(STREAM, 2.0)))
-    assert record["status"] == "failed"
-    assert "connect" in str(record["reason"])
-    assert str(record["remedy"]).startswith("let TCP connections from the receiver's machine in on")
+    remedy = "let TCP connections from the receiver's machine in on"
+    assert_told(record, "failed", "connect", remedy)
 
 
 @pytest.mark.parametrize(("shut", "testbeds"), [("here", ["wire"]), ("there", ["wire_in"])])
@@ -229,8 +195,8 @@ def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
     assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
     assert [one["reason"] for one in records.values() if one["status"] == "failed"] == []
     for kind in testbeds:
-        assert "allow TCP connections from 198.18.0." in str(records[kind]["remedy"])
-        assert "results/peers" in str(records[kind]["remedy"])
+        assert "allow TCP connections from 198.18.0." in records[kind]["remedy"]
+        assert "results/peers" in records[kind]["remedy"]
     (missing,) = (one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"
                   and one.state == "missing")  # fmt: skip
     assert missing.name == f"connection {shut}"
@@ -240,12 +206,12 @@ def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer
     peer.here.run(["ip", "address", "add", "10.9.9.9/32", "dev", "lo"])
     route = ["ip", "route", "replace", f"{ADDRESSES[1]}/32", "dev", "sender", "src", "10.9.9.9"]
     assert peer.here.run(route).returncode == 0
-    found = collect_peer(Wire(peer.target.name, ADDRESSES[1], ssh_from_here(peer)))
+    # ssh itself goes the usual way
+    options = (*peer.target.options, "-b", ADDRESSES[0])
+    found = collect_peer(Wire(peer.target.name, ADDRESSES[1], options))
     peer.here.run(["ip", "route", "delete", f"{ADDRESSES[1]}/32"])
     record = attempted(tmp_path, replace(STREAM, testbed="wire_in"), peer=found)
-    assert record["status"] == "skipped"
-    assert "knows no route to 10.9.9.9" in str(record["reason"])
-    assert "wire.address" in str(record["remedy"])
+    assert_told(record, "skipped", "knows no route to 10.9.9.9", "wire.address")
 
 
 def test_a_limit_that_the_other_machine_cannot_set_is_named_with_its_name(
@@ -254,17 +220,10 @@ def test_a_limit_that_the_other_machine_cannot_set_is_named_with_its_name(
     cell = Cell("cpu_budget", "wire_in", "two_copy", 65536, 1, limiter="cgroup", limit_percent=30)
     # a /sys of its own hides their mounts
     record = attempted(tmp_path, cell, measure=measure_budget, peer=facts)
-    assert record["status"] == "skipped"
-    expected = f"{peer.target.name}: no control group for CPU may be made ("
-    assert str(record["reason"]).startswith(expected)
+    reason = f"{peer.target.name}: no control group for CPU may be made ("
     cure = "mount them with the cpu controller, writable, or set cpu_budget.limiters to [cpulimit]"
-    assert record["remedy"] == cure
+    assert_told(record, "skipped", reason, cure)
     assert peer.programs() == []
-
-
-def ssh_from_here(peer: Peer) -> tuple[str, ...]:
-    """Return options by which ssh itself goes the usual way."""
-    return (*peer.target.options, "-b", ADDRESSES[0])
 
 
 def test_a_machine_of_another_architecture_is_refused(

@@ -5,7 +5,6 @@ over a network card.
 """
 
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import guests
 import pytest
 from measured.repetitions import measured
+from programs import until
 
 from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
@@ -21,8 +21,6 @@ from copycost.config.wire import Peer
 from copycost.hosts.guest.host import borrowed
 from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.network import ADDRESSES
-from copycost.hosts.guest.qemu import GuestSpec, find_qemu
-from copycost.hosts.host import Program
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Namespace, NamespaceHost
 from copycost.hosts.program import Launch
@@ -63,14 +61,6 @@ def add_sshd(image: GuestImage, folder: Path) -> None:
         image.add_link(f"/bin/{name}", "busybox")
 
 
-def await_listening(sshd: Program) -> None:
-    deadline_s = time.monotonic() + 30.0
-    while "Server listening" not in sshd.errors():
-        assert sshd.exit_code is None, sshd.errors()
-        assert time.monotonic() < deadline_s, sshd.errors()
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
     """The facts of the guest as a peer, while we are in the network that it is in."""
@@ -78,17 +68,15 @@ def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
         pytest.skip("sshd is not installed (openssh-server)")
     image = agent_image(guests.kernel(), ["virtio_net"], ["ip", "ethtool"])
     add_sshd(image, tmp_path)
-    image.write(tmp_path / "initrd")
-    kernel, initrd = str(guests.kernel().image), str(tmp_path / "initrd")
-    spec = GuestSpec(find_qemu(), kernel, initrd, "tcg", 1, 384 << 20, "virtio", False, True)
+    spec = guests.spec_of(image, tmp_path, memory_mib=384)
     options = ("-F", "none", "-i", str(tmp_path / "key"), "-o", "IdentitiesOnly=yes")
     unknown = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
     with borrowed(spec, ["a"]) as lease:
         (guest,) = lease.hosts
         here = NamespaceHost(LocalHost(), Namespace(lease.network_fd), "the guest's network")
-        await_listening(
-            guest.start(Launch((str(SSHD), "-D", "-e", "-f", "/etc/ssh/sshd_config"), str(SSHD)))
-        )
+        words = (str(SSHD), "-D", "-e", "-f", "/etc/ssh/sshd_config")
+        sshd = guest.start(Launch(words, str(SSHD)))
+        until(lambda: "Server listening" in sshd.errors(), 30.0, sshd.errors)
         with here.inside():
             yield collect_peer(Peer(f"root@{ADDRESSES['a']}", ssh_options=(*options, *unknown)))
 

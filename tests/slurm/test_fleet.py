@@ -7,17 +7,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from programs import until
 from workflow.front_door import Tree
 from workflow.support import ROOT, Checkout, clean_environment, new_checkout
 
 from copycost.hosts.lock import host_lock_path
+from tools.soak.__main__ import give_environment
 
 CLUSTER = ROOT / "tests" / "slurm" / "cluster.sh"
 NEEDED = ("slurmctld", "slurmd", "munged", "sinfo", "sbatch", "unshare")
@@ -61,7 +62,8 @@ def checkout(tmp_path: Path) -> Checkout:
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("the namespaces of a cluster cannot be made here")
     made = new_checkout(tmp_path / "checkout")
-    whole_environment(made.path)
+    give_environment(made.path)  # as one that `./run` has made there and goes on with
+    Tree(made.path, made.path).stamp("requirements-slurm")
     made.configure("measure", repetitions=2)
     made.configure("hosts", where=["slurm"])
     made.configure("hosts", slurm={"partition": "all", "nodes": [], "count": 3,
@@ -69,18 +71,9 @@ def checkout(tmp_path: Path) -> Checkout:
     return made
 
 
-def whole_environment(folder: Path) -> None:
-    """Give a checkout our own environment, as one that `./run` has made there and goes on with."""
-    (folder / ".venv").mkdir()
-    for one in Path(sys.prefix).iterdir():
-        if one.suffix != ".stamp":
-            (folder / ".venv" / one.name).symlink_to(one)
-    for lock in ("requirements", "requirements-slurm"):
-        Tree(folder, folder).stamp(lock)
-
-
-def start(checkout: Checkout) -> "subprocess.Popen[str]":
-    """Start the script within a cluster of three nodes."""
+@contextmanager
+def started(checkout: Checkout) -> Iterator["subprocess.Popen[str]"]:
+    """Start the script within a cluster of three nodes; whatever happens, leave nothing behind."""
     folder = checkout.path.parent
     (folder / "nodes").mkdir()
     fleet = ["-SP", "workflow/copycost/cli/launch.py", "snakemake", "fleet", "--profile",
@@ -92,7 +85,7 @@ def start(checkout: Checkout) -> "subprocess.Popen[str]":
         "FAILED": f"env PYTHONPATH=workflow {sys.executable} -m copycost.snakefile.failed_nodes",
     }
     with (folder / "said").open("wb") as said:
-        return subprocess.Popen(
+        running = subprocess.Popen(
             [CLUSTER, folder / "cluster", "3", "bash", "-c", SCRIPT],
             cwd=checkout.path,
             env=clean_environment() | variables,
@@ -101,13 +94,8 @@ def start(checkout: Checkout) -> "subprocess.Popen[str]":
             start_new_session=True,
             text=True,
         )
-
-
-@contextmanager
-def ended(running: "subprocess.Popen[str]") -> Iterator[None]:
-    """Whatever happens in the block, leave nothing behind."""
     try:
-        yield
+        yield running
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
@@ -160,16 +148,12 @@ def measured(archive: Path) -> dict[str, int]:
 def test_what_was_measured_survives_a_cancelled_job_and_a_lost_node(checkout: Checkout) -> None:
     folder = checkout.path.parent
     nodes, brought = checkout.path / "results" / "nodes", checkout.path / "brought"
-    running = start(checkout)
+    with started(checkout) as running:
 
-    def wait_for(what: Callable[[], bool]) -> None:
-        end = time.monotonic() + LIMIT_S
-        while not what():
+        def wait_for(what: Callable[[], bool]) -> None:
+            until(lambda: what() or running.poll() is not None, LIMIT_S, lambda: logs(folder))
             assert running.poll() is None, f"ended too early\n{logs(folder)}"
-            assert time.monotonic() < end, f"no end after {LIMIT_S:.0f} s\n{logs(folder)}"
-            time.sleep(0.05)
 
-    with ended(running):
         wait_for(lambda: bool(lying_on(folder, "n1")) and bool(lying_on(folder, "n2")))
         with nothing_measured():
             (checkout.path / "now").touch()

@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import stat
 import subprocess
 import sys
 import textwrap
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from programs import add_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,9 +75,7 @@ class Tree:
         return notes.read_text().splitlines() if notes.exists() else []
 
     def add_tool(self, name: str, script: str) -> None:
-        tool = self.tools / name
-        tool.write_text("#!/bin/bash\n" + textwrap.dedent(script))
-        tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+        add_program(self.tools / name, "#!/bin/bash\n" + textwrap.dedent(script))
 
     def stamp(self, lock: str = "requirements") -> None:
         """Mark the environment as whole, as `run` does."""
@@ -114,9 +112,6 @@ def new_tree(tmp_path: Path) -> Tree:
     tree = Tree(path, tools)
     for name in ("cc", "perf", "ip", "ethtool", "iperf3", "nft"):
         tree.add_tool(name, "exit 0")
-    (path / ".venv/bin").mkdir(parents=True)
-    python = path / ".venv/bin/python"
-    python.write_text(PYTHON)
-    python.chmod(0o755)
+    add_program(path / ".venv/bin/python", PYTHON)
     tree.stamp()
     return tree

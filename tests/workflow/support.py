@@ -1,20 +1,24 @@
 """The real workflow in a copy of this checkout, with a grid of seconds."""
 
+import csv
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 import yaml
+from programs import add_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,6 +150,30 @@ class Checkout:
         """Return the paths of the records that a run would measure now, sorted."""
         return self.plan()[1]
 
+    @contextmanager
+    def started(self, command: Sequence[str | Path]) -> Iterator["subprocess.Popen[str]"]:
+        """Start a command in a session of its own; whatever is left of it at the end is killed."""
+        process = subprocess.Popen(
+            command,
+            cwd=self.path,
+            env=clean_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """Return the rows of a table of the results."""
+        with (self.path / f"results/tables/{table}.csv").open(newline="") as lines:
+            return list(csv.DictReader(lines))
+
     def records(self) -> list[dict[str, Any]]:
         """Return all records, in the order of measuring."""
         paths = (self.path / "results" / "raw").rglob("rep=*.json")
@@ -192,12 +220,10 @@ def new_checkout(to: Path) -> Checkout:
     return checkout
 
 
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Wait until something has happened, which another measurement may delay."""
-    deadline_s = time.monotonic() + TIMEOUT_S
-    while not happened():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+def put_first(monkeypatch: pytest.MonkeyPatch, program: Path, script: str) -> None:
+    """Have a shell script found before any other program of its name."""
+    add_program(program, f"#!/bin/sh\n{script}\n")
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
 
 
 def members_of(session: int) -> list[str]:

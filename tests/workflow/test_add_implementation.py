@@ -1,6 +1,5 @@
 """A new way to send: one C file and one word in the configuration, as CONTRIBUTING.md says."""
 
-import csv
 import shutil
 
 import pytest
@@ -9,21 +8,21 @@ from workflow.support import ROOT, Checkout
 NEW = ROOT / "tests/data/strategies/field_by_field.c"
 
 
-def rows(checkout: Checkout, msg_bytes: int) -> dict[str, dict[str, str]]:
-    with (checkout.path / "results/tables/cells.csv").open(newline="") as table:
-        found = [row for row in csv.DictReader(table) if int(row["msg_bytes"]) == msg_bytes]
+def rows(checkout: Checkout) -> dict[str, dict[str, str]]:
+    """Return the rows of messages of 4 KiB by implementation."""
+    found = [row for row in checkout.rows("cells") if row["msg_bytes"] == "4096"]
     return {row["implementation"]: row for row in found}
 
 
 @pytest.mark.slow
 def test_new_file_and_config_value_are_all_it_takes(finished: Checkout) -> None:
-    checkout, known = finished, rows(finished, 4096)
+    checkout, known = finished, rows(finished)
     shutil.copy(NEW, checkout.path / "src/strategies")
     ways = ["two_copy", "one_copy", "field_by_field"]
     checkout.configure("streams", implementations=ways, msg_bytes=["4KiB"])
     checkout.snakemake("--cores", "1", "report")
 
-    table = rows(checkout, 4096)
+    table = rows(checkout)
     new = table.pop("field_by_field")
     assert table == known, "what was known is not measured again"
     assert new["status"] == "measured", new["reason"]

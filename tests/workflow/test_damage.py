@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -77,7 +76,6 @@ def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(finished: 
 
 
 DAMAGE = """
-import os
 from pathlib import Path
 note = Path("damaged-" + Path("{path}").stem)
 if not note.exists():
@@ -124,15 +122,3 @@ def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
     finished.snakemake("--cores", "1")
     assert_whole(finished)
     assert "a step could not read it" in (finished.path / "results/report/report.qmd").read_text()
-
-
-def test_two_runs_in_a_folder_do_not_disturb_each_other(finished: Checkout) -> None:
-    import fcntl
-
-    first = paths_of(finished)[0]
-    first.write_text("{")
-    lock = os.open(finished.path / ".snakemake" / "copycost.lock", os.O_RDWR | os.O_CREAT)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    done = finished.snakemake("--cores", "1", "measure", check=False)
-    os.close(lock)
-    assert first.read_text() == "{", done.stderr

@@ -1,6 +1,5 @@
 """Working sets, receivers, batches and round trips: each only measures what is new or changed."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -51,16 +50,11 @@ def cells(checkout: Checkout) -> list[str]:
     return plan(checkout)[1]
 
 
-def rows(checkout: Checkout, table: str) -> list[dict[str, str]]:
-    with (checkout.path / "results" / "tables" / table).open(newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def test_streams_and_round_trips_have_a_table_each(measured: Checkout) -> None:
-    found = rows(measured, "cells.csv")
+    found = measured.rows("cells")
     assert {row["condition"] for row in found} == {"loopback", "loopback_trunc", "sink"}
     assert {row["status"] for row in found} <= {"measured", "skipped"}  # sink needs some rights
-    (round_trip,) = rows(measured, "round_trips.csv")
+    (round_trip,) = measured.rows("round_trips")
     assert round_trip["status"] == "measured", round_trip["reason"]
     assert 0 < float(round_trip["p50_ns"]) <= float(round_trip["max_ns"])
     assert_documented(measured.path / "results", "round_trips.csv", "round_trip_curves.csv")

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import add_program, alive, until
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
-from workflow.support import wait_until
 
 from copycost.cli.command_line import usual_cores
 from copycost.snakefile.messages import COMMANDS
@@ -79,31 +79,22 @@ def test_what_is_set_aside_meanwhile_is_made_again_by_the_same_run(
 def test_run_that_is_ended_leaves_no_snakemake_behind(
     tree: Tree, sent: signal.Signals, to_group: bool, exit_code: int
 ) -> None:
-    hang = tree.tools / "hang"
-    hang.write_text(
+    add_program(
+        tree.tools / "hang",
         f"#!{Path(sys.executable).resolve()}\nimport signal, time\n"
         "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
         "signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})\n"  # as the launcher does
-        "time.sleep(600)\n"
+        "time.sleep(600)\n",
     )
-    hang.chmod(0o755)
     running = subprocess.Popen(
         [tree.path / "run"], env=tree.variables() | {"HANG": "yes"}, start_new_session=True
     )
     note = tree.path / "pid"
-    wait_until(lambda: note.exists() and note.read_text().endswith("\n"))
+    until(lambda: note.exists() and note.read_text().endswith("\n"), LIMIT_S)
     snakemake = int(note.read_text())
     (os.killpg if to_group else os.kill)(running.pid, sent)
     assert running.wait(LIMIT_S) == exit_code
-    wait_until(lambda: has_ended(snakemake))
-
-
-def has_ended(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state == "Z"  # whoever inherited it has not taken note yet
+    until(lambda: not alive(snakemake), LIMIT_S)
 
 
 @pytest.mark.parametrize(

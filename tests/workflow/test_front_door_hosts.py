@@ -74,20 +74,6 @@ def test_who_only_looks_merges_nothing(tree: Tree) -> None:
     assert not any("merge" in call for call in tree.calls())
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["fetch"], "name hosts as ssh knows them"),
-        (["fetch", "one", "x=-oProxyCommand=x"], "is no host"),
-    ],
-)
-def test_no_host_is_said(tree: Tree, given: list[str], said: str) -> None:
-    done = tree.run(*given)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert not (tree.path / "asked").exists(), "nothing is measured before all names are right"
-
-
 def test_after_a_failure_nodes_that_wrote_nothing_are_looked_for(tree: Tree) -> None:
     lock = tree.path / "envs/requirements-slurm.txt"
     lock.write_text("")

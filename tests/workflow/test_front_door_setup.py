@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from programs import until
 from workflow.front_door import LIMIT_S, Tree, as_somebody
-from workflow.support import wait_until
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
@@ -178,7 +178,8 @@ def bare(tree: Tree) -> Tree:
         (["-n"], 1, "run: the Python environment is missing"),
         (["plan", "--gbps", "10"], 1, "; ./run setup makes it\n"),
         (["--retry-failed", "--confgfile=x"], 1, "did you mean --configfile?"),
-        (["fetch", "a;b"], 1, "run: fetch: 'a;b' is no host"),
+        (["fetch"], 1, "name hosts as ssh knows them"),
+        (["fetch", "one", "a;b"], 1, "run: fetch: 'a;b' is no host"),
         (["fleet", "--snakefile", "nope"], 1, "run: --snakefile nope: there is no such file in "),
         (["setup", "tests"], 1, "there is no such thing to set up"),
         (["test", "ruf"], 2, "run: test ruf: there is no such check"),
@@ -230,7 +231,7 @@ def test_setup_that_is_interrupted_says_one_line(tree: Tree) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_until((tree.path / "pid").exists)
+    until((tree.path / "pid").exists, LIMIT_S)
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=LIMIT_S)
     assert running.returncode == 130

@@ -9,13 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from workflow.support import (
-    TIMEOUT_S,
-    Checkout,
-    clean_environment,
-    members_of,
-    wait_until,
-)
+from programs import until
+from workflow.support import TIMEOUT_S, Checkout, members_of
 
 from tools.soak.__main__ import give_environment
 
@@ -27,22 +22,15 @@ OF_RUN = LINE.replace("copycost:", "run:")
 
 def interrupt(checkout: Checkout, command: list[str], when: str | float) -> tuple[int, list[str]]:
     """Press Ctrl-C after so many seconds, or once words are said; return status and later lines."""
-    with subprocess.Popen(
-        command,
-        cwd=checkout.path,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as running:
+    with checkout.started(command) as running:
         said, before = _follow(running, when)
         status = running.wait(TIMEOUT_S)
-        wait_until(lambda: not members_of(running.pid))
+        until(lambda: not members_of(running.pid), TIMEOUT_S)
         # what was being written at that moment may end its line
         return status, said[before:].decode().splitlines()
 
 
-def _follow(running: "subprocess.Popen[bytes]", when: str | float) -> tuple[bytes, int]:
+def _follow(running: "subprocess.Popen[str]", when: str | float) -> tuple[bytes, int]:
     """Press Ctrl-C at a moment; return all that was said, and how much of it before that."""
     assert running.stdout is not None
     os.set_blocking(running.stdout.fileno(), False)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from workflow.support import ROOT, Checkout, new_checkout
 
+from tools.soak.__main__ import give_environment
+
 # Lints that do not apply, each with the reason.
 ALLOWED = {
     # One locked environment (envs/) serves all rules, and measuring needs the host's own perf, ip
@@ -21,21 +23,11 @@ def test_the_linter_finds_nothing_but_what_is_allowed(checkout: Checkout) -> Non
     assert found == {f"{lint}:" for lint in ALLOWED}, done.stderr
 
 
-def environment_at(folder: Path) -> Path:
-    """Give this Python environment a further place, and return the interpreter there."""
-    folder.mkdir()
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        original = Path(sys.prefix, name)
-        if original.exists():
-            (folder / name).symlink_to(original)
-    return folder / "bin" / "python"
-
-
 def test_folders_with_spaces_and_umlauts_are_as_good_as_others(tmp_path: Path) -> None:
     checkout = new_checkout(tmp_path / "für später")
-    python = environment_at(tmp_path / "für später" / "my environment")
+    give_environment(checkout.path)
     made = ["results/config.yaml", "results/bin/memory_floor"]
-    command = [python, "-m", "snakemake", "--cores", "1", *made]
+    command = [checkout.path / ".venv/bin/python", "-m", "snakemake", "--cores", "1", *made]
     checkout.call(command, LC_ALL="C", HOME="/nonexistent")
     assert all((checkout.path / name).is_file() for name in made)
 

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import pytest
-from workflow.support import Checkout, new_checkout
+from workflow.support import Checkout, new_checkout, put_first
 
 from copycost.hosts.facts.identity import host_identity
 
@@ -61,9 +60,7 @@ def test_what_an_input_function_refuses_is_one_sentence(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for command in ("sinfo", "scontrol"):
-        (tmp_path / command).write_text("#!/bin/sh\necho 'n1|p*|2|idle|infinite|(null)'\n")
-        (tmp_path / command).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        put_first(monkeypatch, tmp_path / command, "echo 'n1|p*|2|idle|infinite|(null)'")
     chosen = ["--config", "hosts={where: [slurm], slurm: {nodes: [n9]}}"]
     done = checkout.snakemake("fleet", "-n", *chosen, check=False)
     assert done.returncode == 1

@@ -1,6 +1,5 @@
 """Passes behind the grid: sizes where a verdict changes, and more where comparisons are open."""
 
-import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -83,8 +82,7 @@ def use_noise(checkout: Checkout, noise: float) -> None:
 
 
 def sizes(checkout: Checkout) -> list[int]:
-    with (checkout.path / "results/tables/cells.csv").open(newline="") as table:
-        return sorted({int(row["msg_bytes"]) for row in csv.DictReader(table)})
+    return sorted({int(row["msg_bytes"]) for row in checkout.rows("cells")})
 
 
 def written(checkout: Checkout) -> dict[Path, int]:
@@ -134,7 +132,6 @@ def test_stated_minutes_are_used_up_and_what_was_measured_is_kept(made_up: Check
     made_up.snakemake(*RUN, "--config", "measure={minutes: 0.7}")
     assert repetitions(made_up)[20_000] > 30
     assert written(made_up).items() >= before.items()
-    with (made_up.path / "results/tables/ratios.csv").open(newline="") as table:
-        rows = [row for row in csv.DictReader(table) if row["metric"] == "throughput_bits_per_s"]
+    rows = [row for row in made_up.rows("ratios") if row["metric"] == "throughput_bits_per_s"]
     pairs = {int(row["msg_bytes"]): int(row["n_pairs"]) for row in rows}
     assert pairs == repetitions(made_up)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from workflow.support import ROOT, Checkout
+from workflow.support import ROOT, Checkout, put_first
 
 # Jobs of the micro grid: 2 implementations x 4 sizes x 1 thread count.
 ALL = 8
@@ -95,22 +95,15 @@ def test_a_run_stands_beside_published_ones_and_another_typesetter_does_no_more(
     report = finished.path / "results/report/report.html"
     assert 'id="sec-published"' in report.read_text(encoding="utf-8")
     assert "Intel Core i5-10500" in report.read_text(encoding="utf-8")
-    quarto = tmp_path / "tools" / "quarto"
-    quarto.parent.mkdir()
-    quarto.write_text("#!/bin/sh\necho 1.9.38\n")
-    quarto.chmod(0o755)
-    monkeypatch.setenv("PATH", str(quarto.parent), prepend=os.pathsep)
+    put_first(monkeypatch, tmp_path / "tools/quarto", "echo 1.9.38")
     assert finished.planned() == {"render_report": 1}
 
 
 def test_another_host_measures_everything_again_and_says_why(
     finished: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    perf = tmp_path / "tools" / "perf"  # another perf is the host fact that a test can change
-    perf.parent.mkdir()
-    perf.write_text("#!/bin/sh\necho perf version 99.0\n")
-    perf.chmod(0o755)
-    monkeypatch.setenv("PATH", str(perf.parent), prepend=os.pathsep)
+    # another perf is the host fact that a test can change
+    put_first(monkeypatch, tmp_path / "tools/perf", "echo perf version 99.0")
     planned = finished.planned()
     assert planned["collect_host"] == 1
     assert planned["run_cell"] == ALL

@@ -1,10 +1,9 @@
 """What Slurm is asked for: the job of a node, as sbatch is told it."""
 
-import os
 from pathlib import Path
 
 import pytest
-from workflow.support import Checkout
+from workflow.support import Checkout, put_first
 
 SLURM = {
     "sinfo": "printf '%s\\n' 'n1|usual*|2|idle|3:00|(null)' 'n1|site|2|idle|5:00|(null)'",
@@ -17,19 +16,22 @@ SLURM = {
     ("named", "asked", "limit_min"), [("auto", "site", 5), ("usual", "usual", 3)]
 )
 def test_a_sites_own_partition_holds_unless_another_is_named(
-    checkout: Checkout, tmp_path: Path, named: str, asked: str, limit_min: int
+    checkout: Checkout,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    named: str,
+    asked: str,
+    limit_min: int,
 ) -> None:
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="./run setup slurm adds it")
     checkout.configure("hosts", where=["slurm"], slurm={"partition": named, "nodes": ["n1"]})
-    (tmp_path / "bin").mkdir()
     for name, script in SLURM.items():
-        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / "bin" / name).chmod(0o755)
+        put_first(monkeypatch, tmp_path / "bin" / name, script)
     site = ["--default-resources", "slurm_partition=site", "slurm_account=me"]
     soon = ["--slurm-init-seconds-before-status-checks", "1"]
     executor = ["--executor", "slurm", *soon, "--jobs", "1"]
     command = checkout.command("results/nodes/n1.zip", *executor, *site)
-    checkout.call(command, check=False, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    checkout.call(command, check=False)
     said = (checkout.path / "asked").read_text()
     assert f"-p {asked} " in said
     assert f"-t {limit_min} " in said

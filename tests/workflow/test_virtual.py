@@ -3,12 +3,12 @@
 import json
 import re
 import sys
-import time
 from pathlib import Path
 
 import guests
 import pytest
 import yaml
+from programs import until
 from report.checks import check_html, chromium, open_browser
 from workflow.support import Checkout
 
@@ -95,10 +95,7 @@ def test_the_tiny_grid_is_measured_in_one_boot(built: Checkout) -> None:
         (inside,) = record["observed"]["hypervisor"]["guests"]
         assert inside["threads"]["vcpu"]["cpu_ns"] > 0
     tell_of_guests(built.path / "results/report")
-    deadline_s = time.monotonic() + 10
-    while guests_of(built) and time.monotonic() < deadline_s:
-        time.sleep(0.1)
-    assert guests_of(built) == []
+    until(lambda: not guests_of(built))
     assert built.planned(*asked) == {}
 
 
