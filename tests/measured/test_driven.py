@@ -15,7 +15,15 @@ from typing import Any
 
 import pytest
 from measured.failures_support import host_facts
-from measured.repetitions import AtStart, Found, assert_told, attempted, measured, needs_iperf3
+from measured.repetitions import (
+    AtStart,
+    Found,
+    assert_told,
+    attempted,
+    measured,
+    needs_iperf3,
+    require_limits,
+)
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
@@ -51,9 +59,7 @@ def attempt(folder: Path, cell: Cell, **more: Any) -> Found:  # noqa: ANN401
 def measured_or_skipped(folder: Path, cell: Cell, **more: Any) -> Found:  # noqa: ANN401
     """Return a measured record, or skip where this host cannot limit a program."""
     record = attempt(folder, cell, **more)
-    if record["status"] == "skipped":
-        pytest.skip(record["reason"])
-    assert record["status"] == "measured", record["reason"]
+    require_limits(record)
     return record
 
 
