@@ -82,7 +82,7 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]], reason: str | No
             misses, known = user[f"{level}_misses"], walk.known(level)
             stores = misses - user[f"{level}_load_misses"]
             lines += [abs(misses - known["misses"]), abs(stores - known["store_misses"])]
-        off.append(max(lines))
+        off.append(int(max(lines)))
     n_right = sum(lines <= _OWN_LINES for lines in off)
     worst = max(off, default=0)
     return {"n": len(off), "n_right": n_right, "worst_lines": worst, "reason": reason}
