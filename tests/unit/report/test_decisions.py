@@ -193,5 +193,9 @@ def test_a_sentence_names_what_is_settled_and_a_row_counts_what_is_open() -> Non
     assert [found[place] for place in (0, 3, -1)] == [
         "`veth`, round trips", "not measured", "1 of 5",
     ]  # fmt: skip
+    likely = over_sizes(TWO, answer("unsure", "two_copy"), TWO)
+    assert "fastest is `two_copy` at 1 KiB and at 4 KiB" in answer_sentence(likely).replace(
+        "\u00a0", " "
+    )
     assert answer_sentence(over_sizes(OPEN)) == "On `veth`, it is open which way is the fastest."
     assert answer_sentence(over_sizes(answer("alone", "two_copy"))) == ""

@@ -4,7 +4,7 @@ In brief, what neighbouring sizes have alike is told once, and what is open is l
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -167,9 +167,14 @@ def _spans(condition: Mapping[str, Any], aim: str, named: Named) -> list[Span]:
         for (said, settled), same in groupby(answers, key=lambda one: one[1:])
         if said
     ]
+    return _named_once(unbroken)
+
+
+def _named_once(spans: Iterable[Span]) -> list[Span]:
+    """Return neighbours that say the same as one span."""
     return [
         Span(said, settled, join_and(span.where for span in same))
-        for (said, settled), same in groupby(unbroken, key=lambda span: span[:2])
+        for (said, settled), same in groupby(spans, key=lambda span: span[:2])
     ]
 
 
@@ -246,7 +251,7 @@ def answer_sentence(condition: Mapping[str, Any]) -> str:
     left: list[str] = []
     found: dict[str, tuple[str, str]] = {}
     for aim, (words, quantity) in aims.items():
-        settled = [one for one in _spans(condition, aim, impl) if one.settled]
+        settled = _named_once(one for one in _spans(condition, aim, impl) if one.settled)
         if settled:
             best = join_and(f"{one.said} {one.where}" for one in settled)
             found[words] = best, _at_most(condition, aim, f"the {quantity} of {baseline}")
