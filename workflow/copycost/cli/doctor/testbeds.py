@@ -7,6 +7,7 @@ no way back. It builds one, tells its facts and ends; the kernel then removes wh
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
+from signal import SIG_DFL, SIGINT, signal
 from typing import Any
 
 from copycost.config.testbeds import TESTBEDS
@@ -29,10 +30,15 @@ def probe_testbeds() -> dict[str, Facts]:
 def _begin(kind: str) -> tuple[ForkProcess, Connection]:
     """Begin to build a testbed in a fork; return that, and where its facts will be told."""
     told, tells = _FORKS.Pipe(duplex=False)
-    process = _FORKS.Process(target=lambda: tells.send(build(kind)), daemon=True)
+    process = _FORKS.Process(target=_tell, args=(tells, kind), daemon=True)
     process.start()
     tells.close()  # so that its end is heard of
     return process, told
+
+
+def _tell(tells: Connection, kind: str) -> None:
+    signal(SIGINT, SIG_DFL)  # Ctrl-C ends this without a traceback beside that of others
+    tells.send(build(kind))
 
 
 def _end(process: ForkProcess, told: Connection) -> Facts:
