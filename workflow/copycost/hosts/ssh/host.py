@@ -173,6 +173,6 @@ def _gone_s(mark: Path) -> float:
     since_s = now_s = time.time()
     with suppress(OSError, ValueError):
         if now_s - mark.stat().st_mtime < _FORGOTTEN_S:
-            since_s = float(mark.read_text())
+            since_s = min(float(mark.read_text()), now_s)  # a clock may be set back
     mark.write_text(f"{since_s}")
     return now_s - since_s
