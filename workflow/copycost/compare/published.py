@@ -12,8 +12,9 @@ from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.compare.audit.facts import analyse_dataset
-from copycost.compare.audit.mapping import FileMapping, load_yaml
+from copycost.compare.audit.mapping import FileMapping
 from copycost.compare.audit.reader import read_dataset
+from copycost.config.yaml_loader import read_yaml
 from copycost.figures.axes import scale_of, size_axis, value_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import WayStyle, in_order, way_styles
@@ -42,7 +43,7 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     measured: list[str] = ours["measured_conditions"]
     runs: list[Facts] = []
     points = [pd.DataFrame(columns=_COLUMNS)]
-    for source in load_yaml(published / "sources.yaml")["runs"] if measured else ():
+    for source in read_yaml(published / "sources.yaml")["runs"] if measured else ():
         name, testbed = source["name"], str(source["testbed"])
         condition = testbed if testbed in measured else measured[0]
         run, told = analyse_dataset(read_dataset(published / f"{name}.csv", FileMapping()))

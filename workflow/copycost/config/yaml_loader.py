@@ -41,7 +41,7 @@ def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YA
     Raises ConfigError if it is no YAML; the message names the line, where that is known.
     """
     if len(text) > MAX_BYTES:
-        raise ConfigError(f"{where}: too large, must be at most {MAX_BYTES >> 10} KiB of text")
+        raise _too_large(where)
     try:
         _refuse_structure(text)
         return yaml.load(text, _Loader)
@@ -50,6 +50,10 @@ def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YA
         raise ConfigError(f"{where}: line {line}: not YAML: {error.problem}") from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise ConfigError(f"{where}: not YAML: {str(error).splitlines()[0]}") from error
+
+
+def _too_large(where: str) -> ConfigError:
+    return ConfigError(f"{where}: too large, must be at most {MAX_BYTES >> 10} KiB of text")
 
 
 def _refuse_structure(text: str) -> None:
@@ -80,13 +84,12 @@ def line_of(path: Path, keys: Sequence[str | int]) -> int:
     return line
 
 
-def read_sections(path: str | Path) -> dict[str, Any]:
-    """Return the sections that a file holds.
-
-    Raises ConfigError if it cannot be read, or holds something else.
-    """
+def read_yaml(path: str | Path) -> Any:  # noqa: ANN401 - any node of a YAML file
+    """Return the values in a file; ConfigError if it cannot be read, or is no YAML."""
     try:
-        content = parse_yaml(Path(path).read_text(encoding="utf-8"), str(path))
+        if Path(path).stat().st_size > MAX_BYTES:
+            raise _too_large(str(path))
+        return parse_yaml(Path(path).read_text(encoding="utf-8"), str(path))
     except FileNotFoundError as error:
         here = Path.cwd()
         raise ConfigError(
@@ -96,6 +99,14 @@ def read_sections(path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a text file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 text; write it anew with a text editor") from error
+
+
+def read_sections(path: str | Path) -> dict[str, Any]:
+    """Return the sections that a file holds.
+
+    Raises ConfigError if it cannot be read, or holds something else.
+    """
+    content = read_yaml(path)
     if not isinstance(content, dict):
         found = {type(None): "nothing", list: "a list"}.get(type(content), "a single value")
         raise ConfigError(

@@ -8,7 +8,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from copycost.compare.audit.quantities import BY_NAME, bare, base_of, find_quantity, unit_factor
-from copycost.config.yaml_loader import MAX_BYTES, parse_yaml
+from copycost.config.yaml_loader import read_yaml
 from copycost.errors import ConfigError
 
 IGNORE = "ignore"
@@ -121,21 +121,9 @@ _HOST_NUMBERS = ("cpus", "l1d_bytes", "l2_bytes", "llc_bytes")
 _MOST = 2**50
 
 
-def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is any of its types
-    """Return the content of a YAML file."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{path}: too large, must be at most {MAX_BYTES >> 10} KiB")
-        return parse_yaml(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 text; write it anew with a text editor") from error
-
-
 def read_mapping(path: Path | None) -> FileMapping:
     """Read a mapping file; without one, everything is guessed."""
-    content = {} if path is None else load_yaml(path)
+    content = {} if path is None else read_yaml(path)
     keys = ("decimal", *_SECTIONS)
     if not isinstance(content, dict) or not content.keys() <= set(keys):
         raise ConfigError(f"{path}: must be a mapping with some of the keys {', '.join(keys)}")

@@ -19,8 +19,8 @@ from copycost.compare.audit.claims.statements import (
     Value,
 )
 from copycost.compare.audit.dataset import Dataset
-from copycost.compare.audit.mapping import load_yaml
 from copycost.compare.audit.quantities import base_of, find_quantity
+from copycost.config.yaml_loader import read_yaml
 from copycost.errors import ConfigError
 from copycost.wording.numbers import parse_size
 
@@ -308,7 +308,7 @@ def read_claims(path: Path, dataset: Dataset) -> list[Claim]:
     """
     problems: list[str] = []
     claims = []
-    for at, said in enumerate(_items(load_yaml(path), dataset, path), 1):
+    for at, said in enumerate(_items(read_yaml(path), dataset, path), 1):
         if not isinstance(said, str | Mapping):
             problems.append(f"{path}: claim {at}: got {shown(said)}, must be a mapping")
             continue
