@@ -10,3 +10,4 @@ compile requirements --upgrade
 compile requirements-dev --upgrade
 compile requirements-measure --constraint requirements.txt --no-annotate
 compile requirements-slurm --upgrade --no-deps
+compile uv --upgrade

@@ -9,7 +9,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 ENVS = ROOT / "envs"
-LOCKS = ["requirements", "requirements-dev", "requirements-measure", "requirements-slurm"]
+LOCKS = ["requirements", "requirements-dev", "requirements-measure", "requirements-slurm", "uv"]
 
 # conda-forge splits or renames some packages
 CONDA_NAMES = {

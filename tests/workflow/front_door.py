@@ -27,7 +27,7 @@ if [[ $3 == door ]]; then exec "$REAL_PYTHON" "$@"; fi
 if [[ $1 == -SP ]]; then shift 2; set -- -m "$@"; fi
 echo "$*" >>"$TREE/calls"
 case $2 in
-pip) ;;
+pip | uv) if [[ -n ${FAILS:-} && $2 == "$FAILS" ]]; then exit 1; fi ;;
 snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec hang; fi ;;&
 snakemake) if [[ -n ${SET_ASIDE:-} ]]; then echo "$SET_ASIDE" >>"$TREE/results/aside/README"; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
@@ -103,8 +103,8 @@ def new_tree(tmp_path: Path) -> Tree:
         (path / name).symlink_to(ROOT / name)
     (path / "config").mkdir()
     (path / "config/tiny.yaml").touch()
-    for lock in ("requirements", "requirements-dev"):
-        (path / f"envs/{lock}.txt").write_text("# nothing: pip has nothing to fetch\n")
+    for lock in ("requirements", "requirements-dev", "uv"):
+        (path / f"envs/{lock}.txt").write_text("# nothing to fetch\n")
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in TOOLS:

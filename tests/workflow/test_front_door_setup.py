@@ -103,7 +103,7 @@ def system_python(tree: Tree) -> None:
     tree.add_tool("python3", f'exec "{Path(sys.executable).resolve()}" "$@"')
 
 
-@pytest.mark.parametrize("damage", ["no stamp", "lock changed", "tree moved", "no python"])
+@pytest.mark.parametrize("damage", ["no stamp", "lock changed", "tree moved", "no python", "no uv"])
 def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> None:
     tree.add_tool(
         "python3",
@@ -116,7 +116,7 @@ def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> 
         """,
     )
     shutil.copy(tree.path / ".venv/bin/python", tree.tools / "note")
-    if damage == "no stamp":
+    if damage in ("no stamp", "no uv"):
         (tree.path / ".venv/requirements.stamp").unlink()
     elif damage == "lock changed":
         (tree.path / "envs/requirements.txt").write_text("# another\n")
@@ -127,15 +127,20 @@ def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> 
     leftover = tree.path / ".venv/leftover"
     leftover.touch()
 
-    done = tree.run()
+    done = tree.run(FAILS="uv" if damage == "no uv" else "")
 
     assert done.returncode == 0
     assert "making the Python environment" in done.stderr
     assert not leftover.exists()
-    install, measure = tree.calls()[:2]
-    assert install.startswith("-m pip install")
-    assert "--no-deps --require-hashes --requirement envs/requirements.txt" in install
-    assert measure.startswith("-m snakemake")
+    exactly = "--no-deps --require-hashes --requirement envs"
+    assert tree.calls()[0].startswith("-m pip install")
+    assert tree.calls()[0].endswith(f"{exactly}/uv.txt")
+    assert tree.calls()[1].startswith("-m uv pip install")
+    assert tree.calls()[1].endswith(f"{exactly}/requirements.txt")
+    if damage == "no uv":
+        assert tree.calls()[2].startswith("-m pip install")
+        assert tree.calls()[2].endswith(f"{exactly}/requirements.txt")
+    assert tree.calls()[2 + (damage == "no uv")].startswith("-m snakemake")
     assert "making" not in tree.run().stderr
 
 

@@ -23,6 +23,7 @@ PYTHON = FOLDER / "bin/python"
 LAUNCH = "workflow/copycost/cli/launch.py"
 RUN, TESTS, SLURM, MEASURE = (f"requirements{part}" for part in ("", "-dev", "-slurm", "-measure"))
 _CANDIDATES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
+_EXACTLY = ["--no-deps", "--require-hashes", "--requirement"]
 _IS_FIT = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
 
 INTERRUPTED = interruption.LINE.replace("copycost:", "run:")
@@ -127,11 +128,7 @@ def make(lock: str) -> None:
         adds = lock != RUN and is_whole(RUN) and not (FOLDER / f"{lock}.stamp").is_file()
         if not adds and lock != SLURM:
             _make_anew()
-        if not in_log(
-            f"making the Python environment in .venv from envs/{lock}.txt (a minute or two, once)",
-            [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar",
-             "off", "--no-deps", "--require-hashes", "--requirement", f"envs/{lock}.txt"],
-        ):  # fmt: skip
+        if not _install(f"envs/{lock}.txt"):
             last = LOG.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
             raise RunError(
                 f"the Python environment could not be made; pip's words are in {LOG}, "
@@ -139,6 +136,20 @@ def make(lock: str) -> None:
             )
         for whole in (RUN, lock) if lock == TESTS else (lock,):  # the tests' holds that of a run
             (FOLDER / f"{whole}.stamp").write_text(_stamp_of(whole), encoding="utf-8")
+
+
+def _install(packages: str) -> bool:
+    """Install a list of packages by uv, or where that fails by pip; tell whether it worked.
+
+    uv takes a seventh of the time; but only pip heeds pip's settings, such as a mirror.
+    """
+    what = f"making the Python environment in .venv from {packages}"
+    pip, uv = ([str(PYTHON), "-m", *words, "install"] for words in (["pip"], ["uv", "pip"]))
+    pip += ["--disable-pip-version-check", "--progress-bar", "off", *_EXACTLY]
+    return (
+        in_log("installing uv in .venv", [*pip, "envs/uv.txt"])
+        and in_log(f"{what} (once)", [*uv, "--python", str(PYTHON), *_EXACTLY, packages])
+    ) or in_log(f"{what} by pip (a minute or two, once)", [*pip, packages])
 
 
 def _make_anew() -> None:
