@@ -27,5 +27,6 @@ def until(
 def alive(pid: int) -> bool:
     """Return whether a process exists and is no zombie."""
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+        return stat.rpartition(b")")[2].split()[0] != b"Z"
     return False

@@ -77,7 +77,7 @@ def lines_of(program: Program, n: int) -> list[str]:
 
 def is_alive(pid: int) -> bool:
     try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):  # gone, before it was opened or read
         return False
 
@@ -150,8 +150,10 @@ def test_a_memory_file_is_read_here_and_there(host: Host, start: Start) -> None:
     assert program.file("notes") == "found"
 
 
-def test_a_wrapper_tells_its_child_which_is_ended_with_it(start: Start) -> None:
-    program = start(Launch(("/bin/sh", "-c", "sleep 60 & echo $!; wait"), "/bin/sleep"))
+def test_a_wrapper_tells_its_child_which_is_ended_with_it(start: Start, tmp_path: Path) -> None:
+    odd = os.fsdecode(bytes(tmp_path) + b"/\xd0")  # as of a name that is cut within a character
+    Path(odd).symlink_to("/bin/sleep")
+    program = start(Launch(("/bin/sh", "-c", '"$0" 60 & echo $!; wait', odd), "/bin/sleep"))
     until(lambda: program.output() != "")
     child = program.child_pid()
     assert child == int(program.output())
@@ -183,6 +185,7 @@ def test_what_cannot_be_executed_is_named(start: Start) -> None:
 
 
 def test_a_short_command_gives_its_end_and_output(host: Host) -> None:
+    assert host.run(["printf", r"\320"]).stdout == "\N{REPLACEMENT CHARACTER}"
     done = host.run(["/bin/sh", "-c", "cat; echo said >&2; exit 4"], "text\n")
     assert (done.returncode, done.stdout, done.stderr) == (4, "text\n", "said\n")
     with pytest.raises(HostError, match=r"sleep 60 did not end within 0\.1 s"):

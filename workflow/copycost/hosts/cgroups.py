@@ -73,9 +73,12 @@ def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
 
 def find_hierarchy() -> Hierarchy:
     """Return the nearest group below which we may limit CPU; Unavailable if there is none."""
-    mounts = Path("/proc/self/mounts").read_text()
+    mounts, group = (
+        Path(f"/proc/self/{file}").read_text(errors="surrogateescape")
+        for file in ("mounts", "cgroup")
+    )
     refusals: list[str] = []
-    for hierarchy in candidate_hierarchies(mounts, Path("/proc/self/cgroup").read_text()):
+    for hierarchy in candidate_hierarchies(mounts, group):
         refusal = _refusal(hierarchy)
         if refusal is None:
             return hierarchy
@@ -170,6 +173,7 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",
         start_new_session=True,
     ) as watcher:
         try:

@@ -158,6 +158,7 @@ class LocalHost:
                     input=text,
                     capture_output=True,
                     text=True,
+                    errors="replace",
                     check=False,
                     timeout=timeout_s,
                     env={**os.environ, "LC_ALL": "C", "PATH": search_path()},

@@ -228,8 +228,8 @@ def _said(words: Sequence[str], folder: Path) -> str:
     env = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            words, cwd=folder, env=env, capture_output=True, text=True, check=False,
-            timeout=_FETCH_TIMEOUT_S,
+            words, cwd=folder, env=env, capture_output=True, text=True, errors="replace",
+            check=False, timeout=_FETCH_TIMEOUT_S,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{words[0]} cannot be run: {error}", _REMEDY) from error
