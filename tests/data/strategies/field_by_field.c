@@ -6,7 +6,7 @@
  * Linux: any
  *
  * Path of the bytes: as with one_copy, but with a system call for each field. MSG_MORE (send(2))
- * keeps the kernel from making a segment of each.
+ * keeps the kernel from making a segment of each. (A word in Latin-1, as some editors write: café.)
  */
 #include <sys/socket.h>
 

@@ -110,7 +110,7 @@ def sources(program: Program, part: str | None, root: Path) -> list[Path]:
             known = ", ".join(parts(program, root))
             raise ConfigError(f"{found[-1]}: not found; there are {known}: write it, or use those")
     for path in found:  # grows while it is walked: headers include headers
-        for name in _OWN_INCLUDE.findall(path.read_text(encoding="utf-8")):
+        for name in _OWN_INCLUDE.findall(path.read_text("utf-8", errors="replace")):
             # Beside the including file, as the compiler looks first, else from -Isrc.
             beside = path.parent / name
             header = beside if beside.is_file() else src / name
@@ -144,7 +144,7 @@ def libraries(
     Parameters and errors are those of `compile_program`.
     """
     found = [*LIBRARIES]
-    texts = (path.read_text(encoding="utf-8") for path in sources(program, part, root))
+    texts = (path.read_text("utf-8", errors="replace") for path in sources(program, part, root))
     if any(URING_INCLUDE in text for text in texts) and _takes(compiler, URING_INCLUDE, "-E"):
         found.append(URING_LIBRARY)
     if static and _takes(compiler, "int main(void) { return 0; }", STATIC_FLAG, *found):
@@ -222,7 +222,13 @@ def run_compiler(command: Sequence[str], name: str, root: Path) -> None:
     env = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            command, cwd=root, capture_output=True, text=True, check=False, env=env
+            command,
+            cwd=root,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env=env,
         )
     except FileNotFoundError:
         raise HostError(

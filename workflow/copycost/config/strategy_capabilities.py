@@ -113,7 +113,7 @@ def declared(source: str) -> Capability | None:
 def capability_of(strategy: str) -> Capability:
     """Return what a strategy can do; of one without a source here, that it sends over TCP."""
     path = STRATEGIES / f"{strategy}.c"
-    source = path.read_text(encoding="utf-8") if path.is_file() else ""
+    source = path.read_text("utf-8", errors="replace") if path.is_file() else ""
     return declared(source) or Capability()
 
 

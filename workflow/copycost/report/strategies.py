@@ -34,7 +34,8 @@ def strategy_notes(
     """Return what there is to say of each strategy, by name: its header, and its diagram if any."""
     drawn = {path.stem: path for path in diagrams}
     return {
-        path.stem: header_of(path.read_text(encoding="utf-8")) | _diagram(drawn.get(path.stem))
+        path.stem: header_of(path.read_text("utf-8", errors="replace"))
+        | _diagram(drawn.get(path.stem))
         for path in sources
     }
 
