@@ -109,6 +109,15 @@ def test_a_cache_that_cannot_be_made_moves_into_the_folder(
     assert tree.calls()[0] == f"cache={cache.format(tree=tree.path)}"
 
 
+def test_packages_and_profiles_of_other_projects_are_not_taken(tree: Tree) -> None:
+    (tree.tools / "setpriv").unlink()
+    tree.add_tool("setpriv", 'env | grep -E "^(PYTHON|SNAKEMAKE)" >>"$TREE/calls"; true')
+    (tree.path / "yaml.py").write_text("raise SystemExit('not ours')\n")
+    others = {"PYTHONPATH": str(tree.path), "PYTHONHOME": "/nowhere", "SNAKEMAKE_PROFILE": "slurm"}
+    assert tree.run(**others).returncode == 0
+    assert tree.calls() == []
+
+
 def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
     shutil.rmtree(tree.path / ".venv")
     (tree.tools / "cc").unlink()
