@@ -1,8 +1,10 @@
 """UDP: what arrives is right, what is lost is counted, and both sides find each other and part."""
 
+import signal
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from c.conftest import Build
@@ -44,6 +46,20 @@ def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) 
     assert sender.result["options"]["rate_bytes_per_s"] == rate
     if msg_bytes == 1000:  # of a dozen large ones none may be in the sample
         assert sender.result["service_time"]["samples"] > 0
+
+
+def test_a_standstill_is_not_made_up_for(plain_build: Build, ours: socket.socket) -> None:
+    rate = 10_000_000
+    pace = ("--rate", str(rate), "--sample-every", "0")
+    setting = sink(ours, msg_bytes=1000, warmup_s=0, duration_s=0.5)
+    setting = replace(setting, sender_options=(*setting.sender_options, *pace))
+    with sinking(plain_build.sender("two_copy"), setting) as sender:
+        time.sleep(0.1)  # it sends
+        sender.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        sender.process.send_signal(signal.SIGCONT)
+        total = sender.finish().result["total"]
+    assert 0 < total["bytes"] < rate * 0.6  # of 0.75 s, the cool-down included
 
 
 @pytest.fixture
