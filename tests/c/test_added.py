@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from c.conftest import ROOT
-from c.harness import Setting, results
+from c.harness import Setting, run_pair
 
 from copycost.build import toolchain
 
@@ -29,6 +29,7 @@ def test_a_file_is_all_that_a_strategy_or_a_receiver_takes(sources: Path) -> Non
     programs = sources / "sender", sources / "receiver"
     toolchain.compile_program("sender", STRATEGY.stem, programs[0], root=sources, werror=True)
     toolchain.compile_program("receiver", "discard", programs[1], root=sources, werror=True)
-    sent, received = results(*programs, Setting(n_threads=2, duration_s=0.05))
+    ended = run_pair(*programs, Setting(n_threads=2, duration_s=0.05))
+    sent, received = (outcome.result for outcome in ended)
     assert (sent["strategy"], received["receiver"]) == (STRATEGY.stem, "discard")
     assert received["total"]["bytes"] == sent["total"]["bytes"] > 0

@@ -13,12 +13,12 @@ from c.harness import (
     TOKEN,
     Outcome,
     Setting,
-    assert_counts_agree,
+    agreed,
     assert_failed,
     begin_window,
     listening_port,
     over_udp,
-    run_pair,
+    results,
     sinking,
     start_receiver,
     start_sender,
@@ -37,15 +37,14 @@ def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) 
     how = datagrams(
         msg_bytes=msg_bytes, n_threads=2, duration_s=0.2, sender_options=("--rate", str(rate))
     )
-    sender, receiver = run_pair(*plain_build.pair("two_copy"), how)
-    assert_counts_agree(sender, receiver, how)
-    window, within = sender.result["window"], sender.result["in_window"]
+    sent, _ = results(*plain_build.pair("two_copy"), how)
+    window, within = sent["window"], sent["in_window"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
     most = rate * seconds + 2 * 2 * msg_bytes + rate * 0.02  # a burst after a pause, each thread
     assert 0 < within["bytes"] <= most
-    assert sender.result["options"]["rate_bytes_per_s"] == rate
+    assert sent["options"]["rate_bytes_per_s"] == rate
     if msg_bytes == 1000:  # of a dozen large ones none may be in the sample
-        assert sender.result["service_time"]["samples"] > 0
+        assert sent["service_time"]["samples"] > 0
 
 
 def test_a_standstill_is_not_made_up_for(plain_build: Build, ours: socket.socket) -> None:
@@ -114,7 +113,7 @@ def test_strangers_do_not_matter(address_build: Build, ours: socket.socket) -> N
             assert sender.read_line() == receiver.read_line() == "ready"
             begin_window(setting, sender, receiver)
             outcomes = sender.finish(), receiver.finish()
-    assert_counts_agree(*outcomes, setting)
+    agreed(*outcomes, setting)
     assert "unknown peers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr
 
 
