@@ -38,6 +38,17 @@ size_t sending_sample_every(const struct options *options)
     return options->msg_bytes <= 65536 ? 7 : 1;
 }
 
+static int set_up(struct stream *stream)
+{
+    if (the_strategy.state_bytes > 0) {
+        stream->state = calloc(1, the_strategy.state_bytes);
+        if (stream->state == NULL) {
+            return fail(stream->failure, ENOMEM, "%s: state", the_strategy.name);
+        }
+    }
+    return the_strategy.setup != NULL ? the_strategy.setup(stream) : 0;
+}
+
 static int prepare(struct worker *worker)
 {
     const struct options *options = worker->crew->options;
@@ -71,7 +82,7 @@ static int prepare(struct worker *worker)
     }
     sending->ring_messages = stream->ring.n_slots;
     sending->ring_bytes = ring_memory_bytes(&stream->ring, options->msg_bytes);
-    return the_strategy.setup(stream);
+    return set_up(stream);
 }
 
 static inline int send_batch(struct stream *stream)
@@ -276,8 +287,12 @@ static void clean_up(struct worker *worker)
 {
     struct sending *sending = worker->work;
     if (sending != NULL) {
-        the_strategy.teardown(&sending->stream);
-        ring_free(&sending->stream.ring);
+        struct stream *stream = &sending->stream;
+        if (stream->state != NULL && the_strategy.teardown != NULL) {
+            the_strategy.teardown(stream);
+        }
+        free(stream->state);
+        ring_free(&stream->ring);
     }
 }
 

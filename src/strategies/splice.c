@@ -19,8 +19,6 @@
  * vmsplice since Linux 2.6.17; over UDP the whole datagram goes without a copy since 6.5
  * (MSG_SPLICE_PAGES). vmsplice(2), splice(2).
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "splice/pages.h"
@@ -34,11 +32,7 @@ struct splice_state {
 
 static int splice_setup(struct stream *stream)
 {
-    struct splice_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "splice: state");
-    }
+    struct splice_state *state = stream->state;
     const int error = splice_pipe_open(&state->pipe, stream);
     if (error != 0 || !stream->contents_change) {
         return error;
@@ -73,17 +67,15 @@ static int splice_send_messages(struct stream *stream)
 static void splice_teardown(struct stream *stream)
 {
     struct splice_state *state = stream->state;
-    if (state != NULL) {
-        splice_pipe_close(&state->pipe);
-        pages_free(&state->pages);
-        free(state);
-    }
+    splice_pipe_close(&state->pipe);
+    pages_free(&state->pages);
 }
 
 const struct strategy the_strategy = {
     .name = "splice",
     .summary = "vmsplice of the fields into a pipe, splice from there to the socket",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .state_bytes = sizeof(struct splice_state),
     .setup = splice_setup,
     .send_messages = splice_send_messages,
     .teardown = splice_teardown,

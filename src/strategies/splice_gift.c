@@ -17,9 +17,7 @@
  *
  * Needs Linux 2.6.17; over UDP as splice. vmsplice(2), splice(2), madvise(2).
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "splice/pages.h"
 #include "splice/pipe.h"
@@ -32,11 +30,7 @@ struct splice_gift_state {
 
 static int splice_gift_setup(struct stream *stream)
 {
-    struct splice_gift_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "splice_gift: state");
-    }
+    struct splice_gift_state *state = stream->state;
     state->pipe.map_flags = SPLICE_F_GIFT;
     const int error = splice_pipe_open(&state->pipe, stream);
     return error != 0 ? error : pages_allocate(&state->pages, stream);
@@ -54,17 +48,15 @@ static int splice_gift_send_messages(struct stream *stream)
 static void splice_gift_teardown(struct stream *stream)
 {
     struct splice_gift_state *state = stream->state;
-    if (state != NULL) {
-        splice_pipe_close(&state->pipe);
-        pages_free(&state->pages);
-        free(state);
-    }
+    splice_pipe_close(&state->pipe);
+    pages_free(&state->pages);
 }
 
 const struct strategy the_strategy = {
     .name = "splice_gift",
     .summary = "memcpy into new pages, vmsplice with SPLICE_F_GIFT, splice to the socket",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .state_bytes = sizeof(struct splice_gift_state),
     .setup = splice_gift_setup,
     .send_messages = splice_gift_send_messages,
     .teardown = splice_gift_teardown,
