@@ -41,7 +41,7 @@ NEVER_SHORT = URING
 
 # Sizes, threads and the ring that these walk together [bytes]. Over TCP: fewer bytes than fields,
 # one field larger than the others, more than one packet, more than a pipe or a send buffer holds;
-# message_check.c goes through all small sizes. Over UDP: a number shorter than 8 bytes, a note,
+# ring_check.c goes through all small sizes. Over UDP: a number shorter than 8 bytes, a note,
 # what in batches just fits one packet, the largest. The first and the third are sent in batches.
 STREAMS = ((1, 4, 0), (9, 1, 1 << 20), (65537, 4, 1 << 20), (4 << 20, 1, 0))
 DATAGRAMS = ((1, 2, 0), (32, 2, 1 << 20), (9357, 2, 0), (65507, 1, 1 << 20))
