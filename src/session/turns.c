@@ -32,24 +32,14 @@ static int await_pause(struct session *session, struct failure *failure)
     struct crew *crew = &session->crew;
     const uint64_t deadline_ns = clock_now_ns() + 2 * session->options->io_timeout_ms * NS_PER_MS;
     size_t n_paused = 0;
-    while (n_paused < crew->n_workers) {
-        struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
-        size_t n_news = 0;
-        if (clock_now_ns() >= deadline_ns) {
-            return fail(failure, ETIMEDOUT, "turns: %zu of %zu workers have paused", n_paused,
-                        crew->n_workers);
-        }
-        const int n_ready = control_wait(&session->control, poll_fds, 2, deadline_ns, failure);
-        int error = n_ready < 0 ? n_ready : crew_take_news(crew, &n_news, failure);
-        if (error == 0) {
-            error = crew_error(crew, failure);
-        }
-        if (error != 0) {
-            return error;
-        }
-        n_paused += n_news;
+    int error = 0;
+    while (error == 0 && n_paused < crew->n_workers) {
+        error = clock_now_ns() < deadline_ns
+                    ? window_await_news(crew, &session->control, deadline_ns, &n_paused, failure)
+                    : fail(failure, ETIMEDOUT, "turns: %zu of %zu workers have paused", n_paused,
+                           crew->n_workers);
     }
-    return 0;
+    return error;
 }
 
 /* Waits until the other side's kernel has acknowledged all that was sent. */
