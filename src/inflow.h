@@ -23,7 +23,7 @@ struct inflow {
     size_t connection;
     struct counters *counters;
     struct failure *failure;
-    void *state; /* the receiver's own, from setup to teardown */
+    void *state; /* the receiver's own; freed by the core */
     bool verify;
     const char *token; /* of the goodbye, over TRANSPORT_DATAGRAM */
 

@@ -17,6 +17,17 @@
 #include "session/session.h"
 #include "simulated/window_mark.h"
 
+static int set_up(struct inflow *inflow)
+{
+    if (the_receiver.state_bytes > 0) {
+        inflow->state = calloc(1, the_receiver.state_bytes);
+        if (inflow->state == NULL) {
+            return fail(inflow->failure, ENOMEM, "%s: state", the_receiver.name);
+        }
+    }
+    return the_receiver.setup(inflow);
+}
+
 static int prepare(struct worker *worker)
 {
     const struct options *options = worker->crew->options;
@@ -37,7 +48,7 @@ static int prepare(struct worker *worker)
         .verify = options->verify,
         .token = options->token,
     };
-    return options->mode == MODE_STREAM ? the_receiver.setup(inflow) : 0;
+    return options->mode == MODE_STREAM ? set_up(inflow) : 0;
 }
 
 /* The sender's goodbye must not come before the window's end. */
@@ -74,8 +85,11 @@ static int work(struct worker *worker)
 static void clean_up(struct worker *worker)
 {
     struct inflow *inflow = worker->work;
-    if (inflow != NULL && worker->crew->options->mode == MODE_STREAM) {
-        the_receiver.teardown(inflow);
+    if (inflow != NULL && inflow->state != NULL) {
+        if (the_receiver.teardown != NULL) {
+            the_receiver.teardown(inflow);
+        }
+        free(inflow->state);
     }
 }
 

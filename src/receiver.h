@@ -23,13 +23,13 @@ struct receiver {
     unsigned int transports; /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
     bool verifies;           /* whether it sees the bytes, as --verify needs */
     bool answers;            /* whether it allows --mode request_response, which uses recv */
+    size_t state_bytes;      /* of inflow->state, zeros at first; 0: setup allocates it */
 
     /* Main thread, before anything else; optional. Non-zero: this host cannot do it (exit code 77).
      */
     int (*probe)(struct failure *failure);
 
-    /* The connection's thread, before the traffic; required. teardown is called even after an
-     * error. */
+    /* The connection's thread, before the traffic; required. */
     int (*setup)(struct inflow *inflow);
 
     /*
@@ -39,7 +39,8 @@ struct receiver {
      */
     int (*receive_all)(struct inflow *inflow);
 
-    /* The connection's thread, last; required. Frees the state. */
+    /* The connection's thread, last, even after an error, if there is a state; optional. Releases
+     * what the state refers to. */
     void (*teardown)(struct inflow *inflow);
 };
 

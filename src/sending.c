@@ -38,6 +38,17 @@ size_t sending_sample_every(const struct options *options)
     return options->msg_bytes <= 65536 ? 7 : 1;
 }
 
+static int set_up(struct stream *stream)
+{
+    if (the_strategy.state_bytes > 0) {
+        stream->state = calloc(1, the_strategy.state_bytes);
+        if (stream->state == NULL) {
+            return fail(stream->failure, ENOMEM, "%s: state", the_strategy.name);
+        }
+    }
+    return the_strategy.setup != NULL ? the_strategy.setup(stream) : 0;
+}
+
 static int prepare(struct worker *worker)
 {
     const struct options *options = worker->crew->options;
@@ -71,7 +82,16 @@ static int prepare(struct worker *worker)
     }
     sending->ring_messages = stream->ring.n_slots;
     sending->ring_bytes = ring_memory_bytes(&stream->ring, options->msg_bytes);
-    return the_strategy.setup(stream);
+    return set_up(stream);
+}
+
+static inline int send_batch(struct stream *stream)
+{
+    const int error = the_strategy.send_messages(stream);
+    if (error == 0) {
+        count(stream->counters, COUNT_MESSAGES, stream->batch);
+    }
+    return error;
 }
 
 /* Sends n batches, or fewer if told to stop. The only loop that matters. */
@@ -79,22 +99,27 @@ static int send_batches(struct worker *worker, struct stream *stream, size_t n)
 {
     int error = 0;
     for (size_t i = 0; error == 0 && i < n && crew_is_sending(worker->crew); i++) {
-        error = the_strategy.send_messages(stream);
-        if (error == 0) {
-            count(stream->counters, COUNT_MESSAGES, stream->batch);
-        }
+        error = send_batch(stream);
     }
     return error;
 }
 
-/* Sends and times one batch, which counts as that many equal messages. */
+/*
+ * Sends and times one batch, which counts as that many equal messages. It belongs to the window in
+ * which it began: most of those under way at the end of a turn are slow ones.
+ */
 static int send_timed(struct worker *worker, struct sending *sending)
 {
+    struct stream *stream = &sending->stream;
+    const enum phase phase = crew_phase(worker->crew);
+    if (phase >= PHASE_PAUSE) {
+        return 0;
+    }
     const uint64_t began_ns = clock_now_ns();
-    const int error = send_batches(worker, &sending->stream, 1);
+    const int error = send_batch(stream);
     const uint64_t ended_ns = clock_now_ns();
-    if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
-        histogram_record(&sending->service_time, (ended_ns - began_ns) / sending->stream.batch);
+    if (error == 0 && phase == PHASE_WINDOW) {
+        histogram_record(&sending->service_time, (ended_ns - began_ns) / stream->batch);
     }
     return error;
 }
@@ -141,7 +166,12 @@ static int send_paced(struct worker *worker, struct sending *sending, size_t sam
     int error = 0;
     while (error == 0 && crew_is_sending(worker->crew)) {
         const uint64_t now_ns = clock_now_ns();
-        const double behind_ns = (double)(now_ns - began_ns) - (double)n_sent * batch_ns;
+        double behind_ns = (double)(now_ns - began_ns) - (double)n_sent * batch_ns;
+        if (behind_ns > (double)LONGEST_LAG_NS) {
+            behind_ns = (double)LONGEST_LAG_NS;
+            began_ns = now_ns - LONGEST_LAG_NS;
+            n_sent = 0;
+        }
         if (behind_ns < 0) {
             pause_for(-behind_ns, now_ns);
             count(&worker->counters, COUNT_OTHER_CALLS, 1);
@@ -155,10 +185,6 @@ static int send_paced(struct worker *worker, struct sending *sending, size_t sam
             error = send_batches(worker, &sending->stream, n);
             until_timed -= until_timed > 0 ? n : 0;
             n_sent += n;
-        }
-        if (behind_ns > (double)LONGEST_LAG_NS) {
-            began_ns = clock_now_ns();
-            n_sent = 0;
         }
     }
     return error;
@@ -183,20 +209,24 @@ static int send_counted(struct worker *worker, struct stream *stream)
     const struct crew *crew = worker->crew;
     const struct options *options = crew->options;
     int error = send_batches(worker, stream, options->warmup_messages / options->batch);
-    if (error == 0 && clock_now_ns() >= crew->planned_start_ns) {
+    if (error != 0) {
+        return error;
+    }
+    if (clock_now_ns() >= crew->planned_start_ns) {
         return fail(&worker->failure, 0,
                     "--warmup-messages: the window began before all were sent");
     }
     await_window(crew);
-    if (error == 0) {
-        error = send_batches(worker, stream, options->counted_messages / options->batch);
+    error = send_batches(worker, stream, options->counted_messages / options->batch);
+    if (error != 0) {
+        return error;
     }
-    if (error == 0 && clock_now_ns() >= crew->planned_end_ns) {
+    if (clock_now_ns() >= crew->planned_end_ns) {
         return fail(&worker->failure, 0,
                     "--counted-messages: the window ended before all were sent");
     }
     clock_sleep_until(crew->planned_end_ns + EDGE_NS);
-    return error;
+    return 0;
 }
 
 static int say_goodbye(struct worker *worker)
@@ -257,8 +287,12 @@ static void clean_up(struct worker *worker)
 {
     struct sending *sending = worker->work;
     if (sending != NULL) {
-        the_strategy.teardown(&sending->stream);
-        ring_free(&sending->stream.ring);
+        struct stream *stream = &sending->stream;
+        if (stream->state != NULL && the_strategy.teardown != NULL) {
+            the_strategy.teardown(stream);
+        }
+        free(stream->state);
+        ring_free(&stream->ring);
     }
 }
 

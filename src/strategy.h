@@ -31,7 +31,7 @@ struct stream {
     struct counters *counters;
     struct failure *failure;
     struct ring ring; /* this thread's messages: see next_message, slot_take */
-    void *state;      /* the strategy's own, from setup to teardown */
+    void *state;      /* the strategy's own; freed by the core */
 
     /*
      * Whether next_message and slot_take write a message before they return it (--fresh, --verify).
@@ -59,6 +59,7 @@ struct strategy {
     bool batching;              /* whether it takes --batch */
     bool zero_copy;             /* whether the zero-copy counters mean anything */
     bool batch_is_one_datagram; /* so all messages of a batch must fit into one */
+    size_t state_bytes; /* of stream->state, zeros at first; 0: none, or setup allocates it */
 
     /*
      * How many messages must exist, and may be in flight, at once; optional, stream->batch if
@@ -71,7 +72,7 @@ struct strategy {
      */
     int (*probe)(struct failure *failure);
 
-    /* The stream's thread, before the traffic; required. teardown is called even after an error. */
+    /* The stream's thread, before the traffic; optional. */
     int (*setup)(struct stream *stream);
 
     /* The stream's thread, again and again; required. Sends stream->batch whole messages. */
@@ -81,7 +82,8 @@ struct strategy {
      * buffer. */
     int (*drain)(struct stream *stream);
 
-    /* The stream's thread, last; required. Frees the state. */
+    /* The stream's thread, last, even after an error, if there is a state; optional. Releases what
+     * the state refers to. */
     void (*teardown)(struct stream *stream);
 };
 

@@ -69,11 +69,7 @@ static int mmap_probe(struct failure *failure)
 
 static int mmap_setup(struct inflow *inflow)
 {
-    struct mmap_state *state = calloc(1, sizeof(*state));
-    inflow->state = state;
-    if (state == NULL) {
-        return fail(inflow->failure, ENOMEM, "mmap: state");
-    }
+    struct mmap_state *state = inflow->state;
     state->mapping = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, inflow->fd, 0);
     if (state->mapping == MAP_FAILED) {
         return fail(inflow->failure, errno, "mmap: mmap of fd %d", inflow->fd);
@@ -171,14 +167,11 @@ static int mmap_receive_all(struct inflow *inflow)
 
 static void mmap_teardown(struct inflow *inflow)
 {
-    struct mmap_state *state = inflow->state;
-    if (state != NULL) {
-        if (state->mapping != MAP_FAILED) {
-            (void)munmap(state->mapping, MAP_BYTES); /* fails only if it was never mapped */
-        }
-        free(state->buffer);
-        free(state);
+    const struct mmap_state *state = inflow->state;
+    if (state->mapping != MAP_FAILED) {
+        (void)munmap(state->mapping, MAP_BYTES); /* fails only if it was never mapped */
     }
+    free(state->buffer);
 }
 
 const struct receiver the_receiver = {
@@ -186,6 +179,7 @@ const struct receiver the_receiver = {
     .summary = "TCP_ZEROCOPY_RECEIVE, which maps pages of the queue; recv for the rest",
     .transports = TRANSPORT_STREAM,
     .verifies = true,
+    .state_bytes = sizeof(struct mmap_state),
     .probe = mmap_probe,
     .setup = mmap_setup,
     .receive_all = mmap_receive_all,

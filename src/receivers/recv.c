@@ -6,7 +6,6 @@
  * Linux, over TCP and UDP.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "memory.h"
 #include "receiver.h"
@@ -32,11 +31,6 @@ static int recv_receive_all(struct inflow *inflow)
     return recv_loop(inflow, &call);
 }
 
-static void recv_teardown(struct inflow *inflow)
-{
-    free(inflow->state);
-}
-
 const struct receiver the_receiver = {
     .name = "recv",
     .summary = "recv into one buffer",
@@ -45,5 +39,4 @@ const struct receiver the_receiver = {
     .answers = true,
     .setup = recv_setup,
     .receive_all = recv_receive_all,
-    .teardown = recv_teardown,
 };

@@ -39,16 +39,10 @@ static int trunc_receive_all(struct inflow *inflow)
     return recv_loop(inflow, &call);
 }
 
-static void trunc_teardown(struct inflow *inflow)
-{
-    free(inflow->state);
-}
-
 const struct receiver the_receiver = {
     .name = "trunc",
     .summary = "recv with MSG_TRUNC, which discards the bytes in the kernel",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .setup = trunc_setup,
     .receive_all = trunc_receive_all,
-    .teardown = trunc_teardown,
 };

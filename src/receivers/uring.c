@@ -68,11 +68,7 @@ static int register_buffers(struct inflow *inflow)
 
 static int uring_receiver_setup(struct inflow *inflow)
 {
-    struct uring_state *state = calloc(1, sizeof(*state));
-    inflow->state = state;
-    if (state == NULL) {
-        return fail(inflow->failure, ENOMEM, "uring: state");
-    }
+    struct uring_state *state = inflow->state;
     state->uring = (struct uring){
         .user = "uring",
         .fd = inflow->fd,
@@ -152,9 +148,6 @@ static int uring_receiver_receive_all(struct inflow *inflow)
 static void uring_receiver_teardown(struct inflow *inflow)
 {
     struct uring_state *state = inflow->state;
-    if (state == NULL) {
-        return;
-    }
     if (state->is_registered) {
         /* The ring's end would do it as well: nothing to check. */
         (void)io_uring_unregister_buf_ring(&state->uring.ring, BUFFER_GROUP);
@@ -162,7 +155,6 @@ static void uring_receiver_teardown(struct inflow *inflow)
     uring_close(&state->uring);
     free(state->ready);
     free(state->buffers);
-    free(state);
 }
 
 #endif
@@ -173,6 +165,7 @@ const struct receiver the_receiver = {
     .transports = TRANSPORT_STREAM,
     .verifies = true,
 #ifdef HAVE_URING
+    .state_bytes = sizeof(struct uring_state),
     .probe = uring_receiver_probe,
     .setup = uring_receiver_setup,
     .receive_all = uring_receiver_receive_all,

@@ -17,47 +17,46 @@
 /* A receiver of datagrams stops waiting after this long without any: some were lost. */
 #define SILENCE_NS (5 * NS_PER_MS)
 
+/* Lets a moment pass between two looks, unless the orchestrator is gone. Returns 0 or -errno. */
+static int rest(struct session *session, struct failure *failure)
+{
+    struct pollfd poll_fds[1];
+    const int n_ready =
+        control_wait(&session->control, poll_fds, 1, clock_now_ns() + LOOK_NS, failure);
+    return n_ready < 0 ? n_ready : 0;
+}
+
 /* Waits until all workers sleep. */
 static int await_pause(struct session *session, struct failure *failure)
 {
     struct crew *crew = &session->crew;
     const uint64_t deadline_ns = clock_now_ns() + 2 * session->options->io_timeout_ms * NS_PER_MS;
     size_t n_paused = 0;
-    while (n_paused < crew->n_workers) {
-        struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
-        size_t n_news = 0;
-        if (clock_now_ns() >= deadline_ns) {
-            return fail(failure, ETIMEDOUT, "turns: %zu of %zu workers have paused", n_paused,
-                        crew->n_workers);
-        }
-        const int n_ready = control_wait(&session->control, poll_fds, 2, deadline_ns, failure);
-        int error = n_ready < 0 ? n_ready : crew_take_news(crew, &n_news, failure);
-        if (error == 0) {
-            error = crew_error(crew, failure);
-        }
-        if (error != 0) {
-            return error;
-        }
-        n_paused += n_news;
+    int error = 0;
+    while (error == 0 && n_paused < crew->n_workers) {
+        error = clock_now_ns() < deadline_ns
+                    ? window_await_news(crew, &session->control, deadline_ns, &n_paused, failure)
+                    : fail(failure, ETIMEDOUT, "turns: %zu of %zu workers have paused", n_paused,
+                           crew->n_workers);
     }
-    return 0;
+    return error;
 }
 
 /* Waits until the other side's kernel has acknowledged all that was sent. */
 static int await_acknowledged(struct session *session, struct failure *failure)
 {
     const uint64_t deadline_ns = clock_now_ns() + session->options->io_timeout_ms * NS_PER_MS;
-    for (size_t i = 0; i < session->options->n_threads; i++) {
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < session->options->n_threads; i++) {
         int n_bytes = 0;
-        while (ioctl(session->fds[i], SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0) {
-            if (clock_now_ns() >= deadline_ns) {
-                return fail(failure, ETIMEDOUT,
-                            "turns: %d bytes of connection %zu not acknowledged", n_bytes, i);
-            }
-            clock_sleep_until(clock_now_ns() + LOOK_NS);
+        while (error == 0 && ioctl(session->fds[i], SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0) {
+            error = clock_now_ns() < deadline_ns
+                        ? rest(session, failure)
+                        : fail(failure, ETIMEDOUT,
+                               "turns: %d bytes of connection %zu not acknowledged", n_bytes, i);
         }
     }
-    return 0;
+    return error;
 }
 
 /* Sends for this long, and reports when that was and the total sent since the start. */
@@ -149,9 +148,11 @@ static int receive_until(struct session *session, uint64_t n_bytes, struct failu
             return fail(failure, ETIMEDOUT, "turns: %" PRIu64 " of %" PRIu64 " bytes have arrived",
                         last_bytes, n_bytes);
         }
-        clock_sleep_until(clock_now_ns() + LOOK_NS);
         n_looks++;
-        error = crew_error(crew, failure);
+        error = rest(session, failure);
+        if (error == 0) {
+            error = crew_error(crew, failure);
+        }
         if (error == 0) {
             error = window_read(now, crew, failure);
         }

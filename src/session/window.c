@@ -117,6 +117,17 @@ int window_sleep_until(uint64_t moment_ns, struct crew *crew, struct control *co
     return 0;
 }
 
+int window_await_news(struct crew *crew, struct control *control, uint64_t deadline_ns, size_t *n,
+                      struct failure *failure)
+{
+    struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
+    size_t n_news = 0;
+    const int n_ready = control_wait(control, poll_fds, 2, deadline_ns, failure);
+    const int error = n_ready < 0 ? n_ready : crew_take_news(crew, &n_news, failure);
+    *n += n_news;
+    return error != 0 ? error : crew_error(crew, failure);
+}
+
 static struct perf_control perf_of(const struct crew *crew)
 {
     return (struct perf_control){
@@ -200,37 +211,26 @@ int window_close(struct window *window, struct crew *crew, struct control *contr
     /* A worker bounds each of its waits by the timeout: the last call, the drain, the goodbye. */
     const uint64_t deadline_ns = stop_ns + 3 * crew->options->io_timeout_ms * NS_PER_MS;
     size_t n_finished = 0;
-    bool stop = false;
-    while (n_finished < crew->n_workers) {
-        struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
-        size_t n_news = 0;
+    int error = 0;
+    while (error == 0 && n_finished < crew->n_workers) {
+        bool stop = false;
         const uint64_t now_ns = clock_now_ns();
         if (now_ns >= deadline_ns) {
             return fail(failure, ETIMEDOUT, "window: %zu of %zu workers have finished", n_finished,
                         crew->n_workers);
         }
-        int error = control_read_stop(control, &stop, failure);
-        if (error != 0) {
-            return error;
-        }
+        error = control_read_stop(control, &stop, failure);
         stop = stop || now_ns >= stop_ns;
-        if (stop) {
+        if (error == 0 && stop) {
             crew_set_phase(crew, PHASE_STOP);
         }
-        const uint64_t wake_ns = stop ? deadline_ns : stop_ns;
-        const int n_ready = control_wait(control, poll_fds, 2, wake_ns, failure);
-        if (n_ready < 0) {
-            return n_ready;
-        }
-        error = crew_take_news(crew, &n_news, failure);
         if (error == 0) {
-            error = crew_error(crew, failure);
+            error = window_await_news(crew, control, stop ? deadline_ns : stop_ns, &n_finished,
+                                      failure);
         }
-        if (error != 0) {
-            return error;
-        }
-        n_finished += n_news;
     }
-    const int error = window_read(&window->total, crew, failure);
+    if (error == 0) {
+        error = window_read(&window->total, crew, failure);
+    }
     return error != 0 ? error : crew_join(crew, failure);
 }

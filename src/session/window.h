@@ -66,6 +66,11 @@ int window_end(struct window *window, struct crew *crew, struct failure *failure
 int window_sleep_until(uint64_t moment_ns, struct crew *crew, struct control *control,
                        struct failure *failure);
 
+/* Waits until workers finish or pause, and adds how many to *n. Returns 0, also at the deadline, or
+ * the first error of a worker or of the control socket. */
+int window_await_news(struct crew *crew, struct control *control, uint64_t deadline_ns, size_t *n,
+                      struct failure *failure);
+
 /*
  * Opens the gate and measures from window->planned_start_ns to planned_end_ns. Returns 0, or the
  * first error of a worker, of perf or of the control socket.

@@ -10,7 +10,7 @@
 /* The largest pipe that an unprivileged user may have by default (fs.pipe-max-size). */
 #define MAX_PIPE_BYTES ((size_t)1 << 20)
 
-int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream)
+int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream, bool new_pages)
 {
     /* A pipe buffer holds one page; each field may take one page more than its size says. */
     const size_t n_bytes = stream->msg_bytes + MESSAGE_FIELDS * memory_page_bytes();
@@ -29,7 +29,7 @@ int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream)
         return fail(stream->failure, errno, "%s: fcntl(F_SETPIPE_SZ) to %zu bytes",
                     the_strategy.name, wanted_bytes);
     }
-    return 0;
+    return new_pages ? pages_allocate(&pipe->pages, stream) : 0;
 }
 
 void splice_pipe_close(struct splice_pipe *pipe)
@@ -41,6 +41,7 @@ void splice_pipe_close(struct splice_pipe *pipe)
     }
     pipe->read_fd = NO_FD;
     pipe->write_fd = NO_FD;
+    pages_free(&pipe->pages);
 }
 
 /* Moves the pipe's contents to the socket; `more` says that more of the message follows. */
@@ -90,4 +91,13 @@ int splice_pipe_send(const struct splice_pipe *pipe, struct stream *stream, stru
         }
     }
     return 0;
+}
+
+int splice_pipe_send_new_pages(const struct splice_pipe *pipe, struct stream *stream,
+                               const struct message *message)
+{
+    struct iovec whole = {.iov_base = pipe->pages.memory, .iov_len = stream->msg_bytes};
+    message_gather(message, pipe->pages.memory);
+    const int error = splice_pipe_send(pipe, stream, &whole, 1);
+    return error != 0 ? error : pages_give_up(&pipe->pages, stream);
 }

@@ -10,28 +10,15 @@
  */
 #include "strategy.h"
 
-static int null_setup(struct stream *stream)
-{
-    (void)stream;
-    return 0;
-}
-
 static int null_send_messages(struct stream *stream)
 {
     (void)stream;
     return 0;
 }
 
-static void null_teardown(struct stream *stream)
-{
-    (void)stream;
-}
-
 const struct strategy the_strategy = {
     .name = "null",
     .summary = "sends nothing: the harness's own time per message",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
-    .setup = null_setup,
     .send_messages = null_send_messages,
-    .teardown = null_teardown,
 };

@@ -14,12 +14,6 @@
 #include "send_message.h"
 #include "strategy.h"
 
-static int one_copy_setup(struct stream *stream)
-{
-    (void)stream; /* it keeps nothing */
-    return 0;
-}
-
 static ssize_t send_once(struct stream *stream, struct iovec *iov, size_t n_iov)
 {
     const struct msghdr header = {.msg_iov = iov, .msg_iovlen = n_iov};
@@ -31,16 +25,9 @@ static int one_copy_send_messages(struct stream *stream)
     return send_whole(stream, next_message(stream), send_once);
 }
 
-static void one_copy_teardown(struct stream *stream)
-{
-    (void)stream;
-}
-
 const struct strategy the_strategy = {
     .name = "one_copy",
     .summary = "sendmsg with one iovec per field",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
-    .setup = one_copy_setup,
     .send_messages = one_copy_send_messages,
-    .teardown = one_copy_teardown,
 };

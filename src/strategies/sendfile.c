@@ -21,7 +21,6 @@
  * (MSG_SPLICE_PAGES). sendfile(2), memfd_create(2).
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -82,12 +81,8 @@ static size_t choose_stride(size_t msg_bytes)
 
 static int sendfile_setup(struct stream *stream)
 {
-    struct sendfile_state *state = calloc(1, sizeof(*state));
+    struct sendfile_state *state = stream->state;
     int error = 0;
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "sendfile: state");
-    }
     state->stride_bytes = choose_stride(stream->msg_bytes);
     state->file_fd = memfd_create("copycost", MFD_CLOEXEC);
     if (state->file_fd < 0) {
@@ -155,12 +150,9 @@ static int sendfile_send_messages(struct stream *stream)
 
 static void sendfile_teardown(struct stream *stream)
 {
-    struct sendfile_state *state = stream->state;
-    if (state != NULL) {
-        if (state->file_fd >= 0) {
-            (void)close(state->file_fd); /* nobody will read the file: nothing to check */
-        }
-        free(state);
+    const struct sendfile_state *state = stream->state;
+    if (state->file_fd >= 0) {
+        (void)close(state->file_fd); /* nobody will read the file: nothing to check */
     }
 }
 
@@ -168,6 +160,7 @@ const struct strategy the_strategy = {
     .name = "sendfile",
     .summary = "sendfile from an in-memory file that holds the message",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .state_bytes = sizeof(struct sendfile_state),
     .probe = sendfile_probe,
     .setup = sendfile_setup,
     .send_messages = sendfile_send_messages,

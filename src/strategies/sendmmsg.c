@@ -77,11 +77,6 @@ static int sendmmsg_send_messages(struct stream *stream)
     return 0;
 }
 
-static void sendmmsg_teardown(struct stream *stream)
-{
-    free(stream->state);
-}
-
 const struct strategy the_strategy = {
     .name = "sendmmsg",
     .summary = "sendmmsg, several messages per call, with one iovec per field",
@@ -89,5 +84,4 @@ const struct strategy the_strategy = {
     .batching = true,
     .setup = sendmmsg_setup,
     .send_messages = sendmmsg_send_messages,
-    .teardown = sendmmsg_teardown,
 };

@@ -19,71 +19,37 @@
  * vmsplice since Linux 2.6.17; over UDP the whole datagram goes without a copy since 6.5
  * (MSG_SPLICE_PAGES). vmsplice(2), splice(2).
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "splice/pages.h"
 #include "splice/pipe.h"
 #include "strategy.h"
 
-struct splice_state {
-    struct splice_pipe pipe;
-    struct pages pages; /* only for contents that change */
-};
-
 static int splice_setup(struct stream *stream)
 {
-    struct splice_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "splice: state");
-    }
-    const int error = splice_pipe_open(&state->pipe, stream);
-    if (error != 0 || !stream->contents_change) {
-        return error;
-    }
-    return pages_allocate(&state->pages, stream);
-}
-
-static int send_in_place(struct stream *stream, const struct message *message)
-{
-    const struct splice_state *state = stream->state;
-    struct iovec fields[MESSAGE_FIELDS]; /* a copy, since iovecs are shortened */
-    memcpy(fields, message->field, sizeof(fields));
-    return splice_pipe_send(&state->pipe, stream, fields, MESSAGE_FIELDS);
-}
-
-static int send_new_pages(struct stream *stream, const struct message *message)
-{
-    const struct splice_state *state = stream->state;
-    struct iovec whole = {.iov_base = state->pages.memory, .iov_len = stream->msg_bytes};
-    message_gather(message, state->pages.memory);
-    const int error = splice_pipe_send(&state->pipe, stream, &whole, 1);
-    return error != 0 ? error : pages_give_up(&state->pages, stream);
+    return splice_pipe_open(stream->state, stream, stream->contents_change);
 }
 
 static int splice_send_messages(struct stream *stream)
 {
     const struct message *message = next_message(stream);
-    return stream->contents_change ? send_new_pages(stream, message)
-                                   : send_in_place(stream, message);
+    struct iovec fields[MESSAGE_FIELDS]; /* a copy, since iovecs are shortened */
+    if (stream->contents_change) {
+        return splice_pipe_send_new_pages(stream->state, stream, message);
+    }
+    memcpy(fields, message->field, sizeof(fields));
+    return splice_pipe_send(stream->state, stream, fields, MESSAGE_FIELDS);
 }
 
 static void splice_teardown(struct stream *stream)
 {
-    struct splice_state *state = stream->state;
-    if (state != NULL) {
-        splice_pipe_close(&state->pipe);
-        pages_free(&state->pages);
-        free(state);
-    }
+    splice_pipe_close(stream->state);
 }
 
 const struct strategy the_strategy = {
     .name = "splice",
     .summary = "vmsplice of the fields into a pipe, splice from there to the socket",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .state_bytes = sizeof(struct splice_pipe),
     .setup = splice_setup,
     .send_messages = splice_send_messages,
     .teardown = splice_teardown,

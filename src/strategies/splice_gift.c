@@ -17,54 +17,33 @@
  *
  * Needs Linux 2.6.17; over UDP as splice. vmsplice(2), splice(2), madvise(2).
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
-#include "splice/pages.h"
 #include "splice/pipe.h"
 #include "strategy.h"
 
-struct splice_gift_state {
-    struct splice_pipe pipe;
-    struct pages pages;
-};
-
 static int splice_gift_setup(struct stream *stream)
 {
-    struct splice_gift_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "splice_gift: state");
-    }
-    state->pipe.map_flags = SPLICE_F_GIFT;
-    const int error = splice_pipe_open(&state->pipe, stream);
-    return error != 0 ? error : pages_allocate(&state->pages, stream);
+    struct splice_pipe *pipe = stream->state;
+    pipe->map_flags = SPLICE_F_GIFT;
+    return splice_pipe_open(pipe, stream, true);
 }
 
 static int splice_gift_send_messages(struct stream *stream)
 {
-    const struct splice_gift_state *state = stream->state;
-    struct iovec whole = {.iov_base = state->pages.memory, .iov_len = stream->msg_bytes};
-    message_gather(next_message(stream), state->pages.memory);
-    const int error = splice_pipe_send(&state->pipe, stream, &whole, 1);
-    return error != 0 ? error : pages_give_up(&state->pages, stream);
+    return splice_pipe_send_new_pages(stream->state, stream, next_message(stream));
 }
 
 static void splice_gift_teardown(struct stream *stream)
 {
-    struct splice_gift_state *state = stream->state;
-    if (state != NULL) {
-        splice_pipe_close(&state->pipe);
-        pages_free(&state->pages);
-        free(state);
-    }
+    splice_pipe_close(stream->state);
 }
 
 const struct strategy the_strategy = {
     .name = "splice_gift",
     .summary = "memcpy into new pages, vmsplice with SPLICE_F_GIFT, splice to the socket",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .state_bytes = sizeof(struct splice_pipe),
     .setup = splice_gift_setup,
     .send_messages = splice_gift_send_messages,
     .teardown = splice_gift_teardown,

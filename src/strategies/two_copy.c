@@ -28,16 +28,11 @@ struct two_copy_state {
 
 static int two_copy_setup(struct stream *stream)
 {
-    struct two_copy_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "two_copy: state");
-    }
+    struct two_copy_state *state = stream->state;
     state->buffer = memory_allocate_aligned(stream->msg_bytes);
-    if (state->buffer == NULL) {
-        return fail(stream->failure, ENOMEM, "two_copy: a buffer of %zu bytes", stream->msg_bytes);
-    }
-    return 0;
+    return state->buffer != NULL ? 0
+                                 : fail(stream->failure, ENOMEM, "two_copy: a buffer of %zu bytes",
+                                        stream->msg_bytes);
 }
 
 static int two_copy_send_messages(struct stream *stream)
@@ -61,17 +56,15 @@ static int two_copy_send_messages(struct stream *stream)
 
 static void two_copy_teardown(struct stream *stream)
 {
-    struct two_copy_state *state = stream->state;
-    if (state != NULL) {
-        free(state->buffer);
-        free(state);
-    }
+    const struct two_copy_state *state = stream->state;
+    free(state->buffer);
 }
 
 const struct strategy the_strategy = {
     .name = "two_copy",
     .summary = "memcpy of the fields into one buffer, then send",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .state_bytes = sizeof(struct two_copy_state),
     .setup = two_copy_setup,
     .send_messages = two_copy_send_messages,
     .teardown = two_copy_teardown,

@@ -48,11 +48,7 @@ struct udp_gso_state {
 static int udp_gso_setup(struct stream *stream)
 {
     const uint16_t segment_bytes = (uint16_t)stream->msg_bytes;
-    struct udp_gso_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "udp_gso: state");
-    }
+    struct udp_gso_state *state = stream->state;
     if (stream->batch > MAX_SEGMENTS) {
         return fail(stream->failure, EMSGSIZE,
                     "udp_gso: a batch of %zu messages of %zu bytes; at most %d messages",
@@ -103,11 +99,8 @@ static int udp_gso_send_messages(struct stream *stream)
 
 static void udp_gso_teardown(struct stream *stream)
 {
-    struct udp_gso_state *state = stream->state;
-    if (state != NULL) {
-        free(state->iov);
-        free(state);
-    }
+    const struct udp_gso_state *state = stream->state;
+    free(state->iov);
 }
 
 const struct strategy the_strategy = {
@@ -116,6 +109,7 @@ const struct strategy the_strategy = {
     .transports = TRANSPORT_DATAGRAM,
     .batching = true,
     .batch_is_one_datagram = true,
+    .state_bytes = sizeof(struct udp_gso_state),
     .probe = udp_gso_probe,
     .setup = udp_gso_setup,
     .send_messages = udp_gso_send_messages,

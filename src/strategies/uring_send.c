@@ -43,11 +43,7 @@ static void prepare_send(struct io_uring_sqe *sqe, struct uring_message *message
 
 static int uring_send_setup(struct stream *stream)
 {
-    struct uring_send_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "uring_send: state");
-    }
+    struct uring_send_state *state = stream->state;
     state->batch.prepare = prepare_send;
     state->stride_bytes = memory_whole_pages(stream->msg_bytes);
     state->buffers = memory_allocate_aligned(stream->batch * state->stride_bytes);
@@ -75,11 +71,8 @@ static int uring_send_send_messages(struct stream *stream)
 static void uring_send_teardown(struct stream *stream)
 {
     struct uring_send_state *state = stream->state;
-    if (state != NULL) {
-        uring_batch_close(&state->batch);
-        free(state->buffers);
-        free(state);
-    }
+    uring_batch_close(&state->batch);
+    free(state->buffers);
 }
 
 #endif
@@ -90,6 +83,7 @@ const struct strategy the_strategy = {
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .batching = true,
 #ifdef HAVE_URING
+    .state_bytes = sizeof(struct uring_send_state),
     .probe = uring_send_probe,
     .setup = uring_send_setup,
     .send_messages = uring_send_send_messages,

@@ -13,9 +13,6 @@
  * The socket is a registered file of the ring. Needs Linux 5.3, and liburing 2.3 to be built;
  * io_uring_enter(2), io_uring_prep_sendmsg(3).
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "strategy.h"
 #include "uring/batch.h"
 
@@ -33,11 +30,7 @@ static void prepare_sendmsg(struct io_uring_sqe *sqe, struct uring_message *mess
 
 static int uring_sendmsg_setup(struct stream *stream)
 {
-    struct uring_batch *batch = calloc(1, sizeof(*batch));
-    stream->state = batch;
-    if (batch == NULL) {
-        return fail(stream->failure, ENOMEM, "uring_sendmsg: state");
-    }
+    struct uring_batch *batch = stream->state;
     batch->prepare = prepare_sendmsg;
     return uring_batch_open(batch, stream);
 }
@@ -53,11 +46,7 @@ static int uring_sendmsg_send_messages(struct stream *stream)
 
 static void uring_sendmsg_teardown(struct stream *stream)
 {
-    struct uring_batch *batch = stream->state;
-    if (batch != NULL) {
-        uring_batch_close(batch);
-        free(batch);
-    }
+    uring_batch_close(stream->state);
 }
 
 #endif
@@ -68,6 +57,7 @@ const struct strategy the_strategy = {
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .batching = true,
 #ifdef HAVE_URING
+    .state_bytes = sizeof(struct uring_batch),
     .probe = uring_sendmsg_probe,
     .setup = uring_sendmsg_setup,
     .send_messages = uring_sendmsg_send_messages,

@@ -17,12 +17,6 @@
 #include "send_message.h"
 #include "strategy.h"
 
-static int write_v_setup(struct stream *stream)
-{
-    (void)stream; /* it keeps nothing */
-    return 0;
-}
-
 static ssize_t send_once(struct stream *stream, struct iovec *iov, size_t n_iov)
 {
     return count_sent(stream, writev(stream->fd, iov, (int)n_iov), "writev");
@@ -33,16 +27,9 @@ static int write_v_send_messages(struct stream *stream)
     return send_whole(stream, next_message(stream), send_once);
 }
 
-static void write_v_teardown(struct stream *stream)
-{
-    (void)stream;
-}
-
 const struct strategy the_strategy = {
     .name = "write_v",
     .summary = "writev with one iovec per field",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
-    .setup = write_v_setup,
     .send_messages = write_v_send_messages,
-    .teardown = write_v_teardown,
 };

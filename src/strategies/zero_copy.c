@@ -22,7 +22,6 @@
  * completed.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "clock.h"
@@ -64,11 +63,7 @@ static int zero_copy_probe(struct failure *failure)
 
 static int zero_copy_setup(struct stream *stream)
 {
-    struct zero_copy_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL) {
-        return fail(stream->failure, ENOMEM, "zero_copy: state");
-    }
+    struct zero_copy_state *state = stream->state;
     for (uint32_t i = 0; i < N_SENDS; i++) {
         state->slot_of[i] = NO_SLOT;
     }
@@ -259,20 +254,15 @@ static int zero_copy_drain(struct stream *stream)
     return zero_copy_check_completed(stream);
 }
 
-static void zero_copy_teardown(struct stream *stream)
-{
-    free(stream->state);
-}
-
 const struct strategy the_strategy = {
     .name = "zero_copy",
     .summary = "sendmsg with MSG_ZEROCOPY, completions read from the error queue",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .zero_copy = true,
+    .state_bytes = sizeof(struct zero_copy_state),
     .slots_in_flight = zero_copy_slots,
     .probe = zero_copy_probe,
     .setup = zero_copy_setup,
     .send_messages = zero_copy_send_messages,
     .drain = zero_copy_drain,
-    .teardown = zero_copy_teardown,
 };

@@ -283,12 +283,9 @@ int uring_zc_drain(struct stream *stream)
 void uring_zc_teardown(struct stream *stream)
 {
     struct uring_zc *state = stream->state;
-    if (state != NULL) {
-        uring_region_close(&state->region, &state->uring);
-        uring_close(&state->uring);
-        free(state->outgoing);
-        free(state);
-    }
+    uring_region_close(&state->region, &state->uring);
+    uring_close(&state->uring);
+    free(state->outgoing);
 }
 
 #endif

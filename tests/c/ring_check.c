@@ -1,11 +1,46 @@
-/* Hot rings give back the slot last freed, cold ones go round; neither gives one that is held. */
+/* Messages and their rings: hot ones give back the slot last freed, cold ones go round; neither
+ * gives one that is held. */
 #include "messages/ring.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 
 #define MSG_BYTES 4096
+#define MAX_SMALL_BYTES 100
+
+static size_t gather(const struct iovec *iov, size_t n_iov, unsigned char *to)
+{
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < n_iov; i++) {
+        memcpy(to + n_bytes, iov[i].iov_base, iov[i].iov_len);
+        n_bytes += iov[i].iov_len;
+    }
+    return n_bytes;
+}
+
+/* Every size has 8 fields that add up; iovec_skip gives the same bytes as an offset does. */
+static int check_size(size_t msg_bytes)
+{
+    unsigned char whole[MAX_SMALL_BYTES];
+    unsigned char rest[MAX_SMALL_BYTES];
+    struct message message;
+    CHECK(message_allocate(&message, msg_bytes) == 0);
+    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
+        memset(message.field[i].iov_base, (int)i, message.field[i].iov_len);
+    }
+    CHECK(gather(message.field, MESSAGE_FIELDS, whole) == msg_bytes);
+    for (size_t skip = 0; skip <= msg_bytes; skip++) {
+        struct iovec iov[MESSAGE_FIELDS];
+        memcpy(iov, message.field, sizeof(iov));
+        const size_t used = iovec_skip(iov, MESSAGE_FIELDS, skip);
+        CHECK(gather(iov + used, MESSAGE_FIELDS - used, rest) == msg_bytes - skip);
+        CHECK(memcmp(rest, whole + skip, msg_bytes - skip) == 0);
+    }
+    message_free(&message);
+    return EXIT_SUCCESS;
+}
 
 static int check_hot(void)
 {
@@ -117,6 +152,9 @@ static int check_places(void)
 
 int main(void)
 {
-    const int codes[] = {check_hot(), check_cold(), check_memory(), check_places()};
-    return codes[0] | codes[1] | codes[2] | codes[3];
+    int code = check_hot() | check_cold() | check_memory() | check_places();
+    for (size_t msg_bytes = 1; msg_bytes <= MAX_SMALL_BYTES; msg_bytes++) {
+        code |= check_size(msg_bytes);
+    }
+    return code;
 }

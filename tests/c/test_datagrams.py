@@ -1,8 +1,10 @@
 """UDP: what arrives is right, what is lost is counted, and both sides find each other and part."""
 
+import signal
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from c.conftest import Build
@@ -11,12 +13,12 @@ from c.harness import (
     TOKEN,
     Outcome,
     Setting,
-    assert_counts_agree,
+    agreed,
     assert_failed,
     begin_window,
     listening_port,
     over_udp,
-    run_pair,
+    results,
     sinking,
     start_receiver,
     start_sender,
@@ -35,15 +37,28 @@ def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) 
     how = datagrams(
         msg_bytes=msg_bytes, n_threads=2, duration_s=0.2, sender_options=("--rate", str(rate))
     )
-    sender, receiver = run_pair(*plain_build.pair("two_copy"), how)
-    assert_counts_agree(sender, receiver, how)
-    window, within = sender.result["window"], sender.result["in_window"]
+    sent, _ = results(*plain_build.pair("two_copy"), how)
+    window, within = sent["window"], sent["in_window"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
     most = rate * seconds + 2 * 2 * msg_bytes + rate * 0.02  # a burst after a pause, each thread
     assert 0 < within["bytes"] <= most
-    assert sender.result["options"]["rate_bytes_per_s"] == rate
+    assert sent["options"]["rate_bytes_per_s"] == rate
     if msg_bytes == 1000:  # of a dozen large ones none may be in the sample
-        assert sender.result["service_time"]["samples"] > 0
+        assert sent["service_time"]["samples"] > 0
+
+
+def test_a_standstill_is_not_made_up_for(plain_build: Build, ours: socket.socket) -> None:
+    rate = 10_000_000
+    pace = ("--rate", str(rate), "--sample-every", "0")
+    setting = sink(ours, msg_bytes=1000, warmup_s=0, duration_s=0.5)
+    setting = replace(setting, sender_options=(*setting.sender_options, *pace))
+    with sinking(plain_build.sender("two_copy"), setting) as sender:
+        time.sleep(0.1)  # it sends
+        sender.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        sender.process.send_signal(signal.SIGCONT)
+        total = sender.finish().result["total"]
+    assert 0 < total["bytes"] < rate * 0.6  # of 0.75 s, the cool-down included
 
 
 @pytest.fixture
@@ -63,17 +78,14 @@ def sink(deaf: socket.socket, **options: object) -> Setting:
     )
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_a_sink_needs_no_receiver(
-    address_build: Build, strategy: str, ours: socket.socket, n_threads: int
-) -> None:
-    setting = sink(ours, n_threads=n_threads, msg_bytes=20000)
+def test_a_sink_needs_no_receiver(address_build: Build, strategy: str, ours: socket.socket) -> None:
+    setting = sink(ours, n_threads=3, msg_bytes=20000)
     with sinking(address_build.sender(strategy), setting) as sender:
         outcome = sender.finish()
     assert outcome.code == 0, outcome.stderr
     total = outcome.result["total"]
     assert total["datagrams"] == total["messages"] > 0
-    assert len(outcome.result["threads"]) == n_threads
+    assert len(outcome.result["threads"]) == 3
 
 
 def test_a_sink_that_refuses_fails_the_sender(address_build: Build, ours: socket.socket) -> None:
@@ -98,7 +110,7 @@ def test_strangers_do_not_matter(address_build: Build, ours: socket.socket) -> N
             assert sender.read_line() == receiver.read_line() == "ready"
             begin_window(setting, sender, receiver)
             outcomes = sender.finish(), receiver.finish()
-    assert_counts_agree(*outcomes, setting)
+    agreed(*outcomes, setting)
     assert "unknown peers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr
 
 

@@ -12,16 +12,14 @@ from c.conftest import Build
 from c.harness import (
     SOON_S,
     Setting,
-    assert_counts_agree,
     assert_failed,
     begin_window,
-    counts_of_pair,
     greeted,
     inside_network_of,
     over_udp,
     ready_pair,
+    results,
     run,
-    run_pair,
     sending,
 )
 from c.variants import sender_variant
@@ -45,18 +43,15 @@ LIMITS = {"zero_copy": 64 << 10, "uring_zero_copy": 256 << 10}
 def test_little_locked_memory_delays_but_loses_nothing(address_build: Build, way: str) -> None:
     setting = Setting(msg_bytes=20000, n_threads=4, verify=True)
     limit = partial(limit_locked_memory, LIMITS[way])
-    sent, _ = counts_of_pair(*address_build.pair(way), setting, preexec_fn=limit)
-    assert sent["enobufs_count"] > 0
+    sent, _ = results(*address_build.pair(way), setting, preexec_fn=limit)
+    assert sent["total"]["enobufs_count"] > 0
 
 
 @pytest.mark.parametrize("way", LIMITS)
 def test_too_little_locked_memory_names_the_limit_and_the_remedy(
     address_build: Build, way: str
 ) -> None:
-    program, setting = (
-        address_build.usable("sender", way),
-        Setting(msg_bytes=1 << 20, duration_s=30),
-    )
+    program, setting = address_build.usable("sender", way), Setting(1 << 20, duration_s=30)
     with sending(program, setting, preexec_fn=limit_locked_memory) as (sender, _):
         began = time.monotonic()
         words = (way, "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
@@ -101,10 +96,9 @@ def test_copies_that_the_kernel_does_not_report_are_unknown(
         {"uring/zc.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
     )
     setting = Setting(duration_s=0.05, verify=True)
-    sender, receiver = run_pair(program, plain_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
-    assert sender.result["zero_copy"]["copied"] is None
-    assert "Linux 6.2" in sender.result["zero_copy"]["copied_unknown"]
+    sent, _ = results(program, plain_build.receiver, setting)
+    assert sent["zero_copy"]["copied"] is None
+    assert "Linux 6.2" in sent["zero_copy"]["copied_unknown"]
 
 
 def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
@@ -112,10 +106,9 @@ def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
     options = ["--batch", "32"]
     setting = over_udp(Setting(msg_bytes=20000, verify=True, sender_options=options))
     programs, limit = address_build.pair("uring_zero_copy"), partial(limit_locked_memory, 256 << 10)
-    sender, receiver = run_pair(*programs, setting, preexec_fn=limit)
-    total, _ = assert_counts_agree(sender, receiver, setting)
-    assert total["enobufs_count"] > 0
-    assert sender.result["zero_copy"]["sent"] == total["messages"]
+    sent, _ = results(*programs, setting, preexec_fn=limit)
+    assert sent["total"]["enobufs_count"] > 0
+    assert sent["zero_copy"]["sent"] == sent["total"]["messages"]
 
 
 def test_rings_for_which_locked_memory_is_too_small_are_not_available(address_build: Build) -> None:
@@ -139,7 +132,7 @@ def test_a_ring_that_cannot_be_registered_is_not_available(
     limit = partial(limit_locked_memory, 2 << 20)
     if ring_bytes == 0:  # 256 messages fit; again and again, since each gives its memory back
         for _ in range(3):
-            counts_of_pair(program, address_build.receiver, setting, preexec_fn=limit)
+            results(program, address_build.receiver, setting, preexec_fn=limit)
         return
     with greeted(program, setting, preexec_fn=limit) as (sender, _):
         outcome = sender.finish()

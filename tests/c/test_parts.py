@@ -9,7 +9,6 @@ from c.conftest import Build
 # each check, and the files of src that it is linked with
 CHECKS = {
     "counters_check": [],
-    "message_check": ["memory", "messages/message"],
     "ring_check": ["memory", "messages/message", "messages/ring"],
     "stats_check": ["stats"],
     "uring_sends_check": ["uring/sends"],

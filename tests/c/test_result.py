@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from c.conftest import Build
-from c.harness import Setting, assert_failed, results, run_pair
+from c.harness import Setting, assert_failed, greeted, results, run_pair
 
 
 def of_plain(build: Build, setting: Setting) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the results of two_copy and its receiver."""
-    return results(build.sender("two_copy"), build.receiver, setting)
+    return results(*build.pair("two_copy"), setting)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -99,11 +99,10 @@ def counted(warmup: int, messages: int) -> tuple[str, ...]:
 
 def test_the_window_holds_exactly_the_counted_messages(address_build: Build, strategy: str) -> None:
     setting = Setting(warmup_s=0.5, duration_s=0.7, sender_options=counted(3, 8))
-    sent, received = results(address_build.sender(strategy), address_build.receiver, setting)
+    sent, _ = results(*address_build.pair(strategy), setting)
     assert sent["in_window"]["messages"] == 8
     assert sent["in_window"]["bytes"] == 8 * setting.msg_bytes
     assert sent["total"]["messages"] == 11
-    assert received["total"]["bytes"] == 11 * setting.msg_bytes
 
 
 @pytest.mark.parametrize(
@@ -119,3 +118,25 @@ def test_a_window_that_is_too_short_is_said(
     setting = Setting(warmup_s=0.05, sender_options=counted(warmup, messages))
     sender, _ = run_pair(plain_build.sender("two_copy"), plain_build.receiver, setting)
     assert_failed(sender, *words)
+
+
+def test_a_ring_is_shared_by_the_threads_and_no_larger_than_asked(plain_build: Build) -> None:
+    options = ["--ring-bytes", str(8 << 20)]
+    sent, _ = of_plain(plain_build, Setting(msg_bytes=4096, n_threads=3, sender_options=options))
+    ring = sent["ring"]
+    assert (7 << 20) < ring["bytes"] <= (8 << 20) == sent["options"]["ring_bytes"]
+    assert 1800 < ring["messages"] < 2048
+    assert ring["fresh"] is False
+
+
+def test_a_hot_ring_holds_what_must_be_in_flight(plain_build: Build) -> None:
+    for name, n_messages in (("one_copy", 1), ("zero_copy", 128)):
+        sent, _ = results(*plain_build.pair(name), Setting(msg_bytes=65536))
+        assert sent["ring"]["messages"] == n_messages
+
+
+def test_a_ring_that_does_not_fit_is_a_failure(plain_build: Build) -> None:
+    # More messages than there are numbers for slots: refused before any memory is taken.
+    setting = Setting(msg_bytes=1, sender_options=["--ring-bytes", str(1 << 40)])
+    with greeted(plain_build.sender("two_copy"), setting) as (sender, _):
+        assert_failed(sender.finish(), "ring of 1099511627776 bytes", "Cannot allocate memory")

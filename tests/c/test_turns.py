@@ -1,15 +1,16 @@
 """Two programs that send in turns with others: what they tell is of whole turns."""
 
+import socket
 from contextlib import suppress
 
 import pytest
 from c.conftest import Build
-from c.harness import Program, Setting, over_udp, ready_pair
+from c.harness import Program, Setting, assert_failed, over_udp, ready_pair
 
 TURN_NS = 10_000_000
 ANSWERED = ("--mode", "request_response", "--nodelay", "on")
 SETTINGS = {
-    "stream": Setting(n_threads=2, msg_bytes=40_000),
+    "stream": Setting(n_threads=2, msg_bytes=40_000, sender_options=("--sample-every", "1")),
     "datagram": over_udp(Setting(n_threads=2, msg_bytes=1000)),
     "answered": Setting(
         n_threads=2, msg_bytes=5000, sender_options=ANSWERED, receiver_options=ANSWERED
@@ -74,6 +75,8 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
     n_bytes = received[-1][2] - received[0][2]
     assert abs(results[1]["in_window"]["bytes"] - n_bytes) <= uncounted
     assert results[0]["in_window"]["first_half_bytes"] == sent[2][2] - sent[0][2]
+    if kind == "stream":  # also those that outlast the turn in which they began
+        assert results[0]["service_time"]["samples"] == results[0]["in_window"]["messages"]
     if kind == "answered":
         times, turns = results[0]["round_trip"], sent[1:]
         assert times["samples"] == results[0]["in_window"]["messages"] > 0
@@ -81,6 +84,15 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
         # each thread is asked for one after the other, and for none outside of its turns
         most_ns = setting.n_threads * sum(stop_ns - start_ns for start_ns, stop_ns, _ in turns)
         assert times["samples"] * times["mean_ns"] <= most_ns
+
+
+def test_a_receiver_in_its_turn_notices_that_the_orchestrator_is_gone(address_build: Build) -> None:
+    setting = Setting(io_timeout_ms=60_000)
+    with ready_pair(*address_build.pair("two_copy"), setting) as (_, receiver):
+        told(receiver, "receive 0", "received")
+        receiver.say(f"receive {1 << 40}")
+        receiver.control.shutdown(socket.SHUT_WR)
+        assert_failed(receiver.finish(), "orchestrator is gone")
 
 
 def test_a_sender_whose_peer_is_gone_says_so_in_its_turn(thread_build: Build) -> None:

@@ -21,37 +21,24 @@ def sender_variant(
     changes: Mapping[str, tuple[str, str]],
     recompiled: Sequence[str] = (),
 ) -> Path:
-    """Compile a sender in which some texts are replaced.
+    """Return a sender in which some texts are replaced.
 
-    Parameters
-    ----------
-    build, strategy
-        Where the rest comes from.
-    folder
-        For the copies, and for the program, which is returned.
-    changes
-        By file in src: what is replaced by what. A text must occur.
-    recompiled
-        C files that include a header among these.
+    `changes` says, by file in src, what, which must occur, is replaced by what; `recompiled` are C
+    files that include a header among these. The copies are put into the folder, as is the program.
     """
-    copies = {}
     for name in (*changes, *recompiled):
         text = (SRC / name).read_text()
-        before, after = changes.get(name, ("", ""))
+        before, after = changes.get(name, (text, text))
         assert before in text
-        copies[name] = folder / name
-        copies[name].parent.mkdir(parents=True, exist_ok=True)
-        copies[name].write_text(text.replace(before, after) if before else text)
-    units = translation_units("sender", strategy, ROOT)
-    kept = [unit for unit in units if str(unit.relative_to(SRC)) not in copies]
-    objects = build.objects(kept)
-    for unit in units:
-        copy = copies.get(str(unit.relative_to(SRC)))
-        if copy is not None:
-            objects.append(copy.with_suffix(".o"))
-            flags = [flag for flag in build.flags if flag != "-Werror"]  # careless ones
-            command = ["cc", f"-I{folder}", *flags, "-c", copy, "-o", objects[-1]]
-            subprocess.run(command, cwd=ROOT, check=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text.replace(before, after))
+    units = [unit.relative_to(SRC) for unit in translation_units("sender", strategy, ROOT)]
+    objects = build.objects([SRC / unit for unit in units if not (folder / unit).exists()])
+    flags = [flag for flag in build.flags if flag != "-Werror"]  # careless ones
+    for copy in (folder / unit for unit in units if (folder / unit).exists()):
+        objects.append(copy.with_suffix(".o"))
+        command = ["cc", f"-I{folder}", *flags, "-c", copy, "-o", objects[-1]]
+        subprocess.run(command, cwd=ROOT, check=True)
     program = folder / f"sender_{strategy}"
     build.link(objects, program, libraries("sender", strategy, ROOT))
     return program

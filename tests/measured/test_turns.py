@@ -90,6 +90,12 @@ def test_both_ask_in_turns_and_each_times_its_own(
         assert min(row[name], row[f"reference_{name}"]) > 0
 
 
+def test_a_warm_up_longer_than_any_wait_keeps_nobody_from_measuring(bench: Bench) -> None:
+    long = ("--warmup", "3", "--duration", "0.1", "--io-timeout", "1")
+    ended = bench.measure("--testbed", "loopback", *long, *PAIR)
+    assert ended.code == 0, ended.text
+
+
 @pytest.mark.parametrize(("nth", "study"), list(enumerate(2 * ["streams", "round_trips"])))
 def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
     bench: Bench, nth: int, study: str

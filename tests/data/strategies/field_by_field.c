@@ -13,12 +13,6 @@
 #include "send_message.h"
 #include "strategy.h"
 
-static int field_by_field_setup(struct stream *stream)
-{
-    (void)stream; /* it keeps nothing */
-    return 0;
-}
-
 static int send_field(struct stream *stream, const struct iovec *field, int flags)
 {
     size_t sent_bytes = 0;
@@ -48,16 +42,9 @@ static int field_by_field_send_messages(struct stream *stream)
     return 0;
 }
 
-static void field_by_field_teardown(struct stream *stream)
-{
-    (void)stream;
-}
-
 const struct strategy the_strategy = {
     .name = "field_by_field",
     .summary = "one send per field",
     .transports = TRANSPORT_STREAM,
-    .setup = field_by_field_setup,
     .send_messages = field_by_field_send_messages,
-    .teardown = field_by_field_teardown,
 };

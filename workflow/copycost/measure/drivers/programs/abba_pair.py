@@ -45,8 +45,13 @@ class Pair:
         """
         both = [(self._way, setup), (self._reference, self._beside(setup))]
         way_first = setup.cell.rep % 2 == 1
+        # one settles after the other, and all that time a receiver may hear nothing
+        settle_s = 2 * setup.settings.warmup_s
         (first, its_setup), (second, other_setup) = both if way_first else both[::-1]
-        with first.begun(its_setup) as one, second.begun(other_setup) as other:
+        with (
+            first.begun(its_setup, settle_s) as one,
+            second.begun(other_setup, settle_s) as other,
+        ):
             for each in (one, other):
                 each.connect()
             yield PairTraffic(setup, (one, other), self.reference, way_first=way_first)

@@ -68,7 +68,8 @@ class Programs:
     """A sender of ours, and a receiver of ours where somebody receives.
 
     `io_timeout_s` is the longest wait of a program for the other, or of us for a program, apart
-    from the time that a sender takes to make a large ring of messages.
+    from the time that a sender takes to make a large ring of messages, and that others beside it
+    take to settle; no less than observers may take to attach.
     """
 
     reference: str | None = None
@@ -100,11 +101,15 @@ class Programs:
             yield traffic
 
     @contextmanager
-    def begun(self, setup: Setup) -> Iterator["ProgramsTraffic"]:
-        """Start the sender, if there is room for its messages, which it makes now."""
+    def begun(self, setup: Setup, beside_s: float = 0.0) -> Iterator["ProgramsTraffic"]:
+        """Start the sender, if there is room for its messages, which it makes now.
+
+        Others beside it may keep it waiting for `beside_s`.
+        """
         cell, host = setup.cell, setup.testbed.hosts["sender"]
         check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
-        timeout_s = self._io_timeout_s + self._ring_bytes / SLOWEST_FILL_BYTES_PER_S
+        fill_s = self._ring_bytes / SLOWEST_FILL_BYTES_PER_S
+        timeout_s = max(self._io_timeout_s, setup.attach_s) + fill_s + beside_s
         traffic = ProgramsTraffic(setup, self._receiver, self._ring_bytes, timeout_s)
         try:
             with traffic.judged():
