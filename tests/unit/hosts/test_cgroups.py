@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from unit.hosts.test_contract import until, until_gone
+from programs import alive, until
 
 from copycost.errors import Unavailable
 from copycost.hosts import cgroups
@@ -125,5 +125,5 @@ def test_the_group_of_a_killed_maker_is_removed_with_all_that_runs_in_it() -> No
         inside, group = maker.stdout.readline().split()
         assert Path(group).exists()
         maker.kill()
-    until_gone(int(inside))
+    until(lambda: not alive(int(inside)))
     until(lambda: not Path(group).exists())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import alive, until
 from unit.hosts.places import remote_host
 
 from copycost.errors import AttemptFailed, CannotStart, HostError, Unavailable
@@ -75,24 +76,6 @@ def lines_of(program: Program, n: int) -> list[str]:
     return lines
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):  # gone, before it was opened or read
-        return False
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + LONG_S
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
-
-
-def until_gone(pid: int) -> None:
-    until(lambda: not is_alive(pid))
-
-
 def test_what_a_program_leaves_can_be_read_after_its_end(start: Start) -> None:
     program = start(python("import sys; print('out'); print('err', file=sys.stderr); exit(3)"))
     assert is_readable(program.ended_fd)
@@ -142,8 +125,7 @@ def test_who_was_hung_up_on_is_heard_of_at_the_end(host: Host, start: Start) -> 
 def test_a_memory_file_is_read_here_and_there(host: Host, start: Start) -> None:
     code = "import os, sys, time; os.write(int(sys.argv[1]), b'found'); time.sleep(60)"
     program = start(python(code, file_word("notes"), files=("notes",)))
-    while not program.file("notes"):
-        time.sleep(0.01)
+    until(lambda: program.file("notes") != "")
     assert program.file("notes") == "found"
     assert host.run(["cat", program.file_path("notes")]).stdout == "found"
     program.end()
@@ -156,15 +138,15 @@ def test_a_wrapper_tells_its_child_which_is_ended_with_it(start: Start) -> None:
     child = program.child_pid()
     assert child == int(program.output())
     program.end()
-    until_gone(child)
+    until(lambda: not alive(child))
     with pytest.raises(HostError, match="runs no program any more"):
         program.child_pid()
     program = start(Launch(("/bin/sh", "-c", "sleep 60 & echo $!"), "/bin/sleep"))
     assert is_readable(program.ended_fd)
     child = int(program.output())
-    assert is_alive(child)
+    assert alive(child)
     program.end()
-    until_gone(child)
+    until(lambda: not alive(child))
 
 
 def test_a_program_keeps_to_its_cpus(host: Host, start: Start) -> None:
@@ -183,8 +165,10 @@ def test_what_cannot_be_executed_is_named(start: Start) -> None:
 
 
 def test_a_short_command_gives_its_end_and_output(host: Host) -> None:
-    done = host.run(["/bin/sh", "-c", "cat; echo said >&2; exit 4"], "text\n")
-    assert (done.returncode, done.stdout, done.stderr) == (4, "text\n", "said\n")
+    text = "text\n" * 400_000
+    done = host.run(["/bin/sh", "-c", "cat; echo said >&2; exit 4"], text)
+    assert (done.returncode, done.stderr) == (4, "said\n")
+    assert done.stdout == text
     with pytest.raises(HostError, match=r"sleep 60 did not end within 0\.1 s"):
         host.run(["sleep", "60"], timeout_s=0.1)
     with pytest.raises(FileNotFoundError, match="/nowhere/command"):
@@ -206,7 +190,7 @@ def test_a_command_is_ended_with_a_block_that_fails(host: Host, tmp_path: Path) 
     words = ["/bin/sh", "-c", f"echo $$ > {pid_file}; echo; exec sleep 60"]
     with pytest.raises(ZeroDivisionError), stream(host, words) as output:
         assert next(output) + b"%d" % (1 // 0)
-    until_gone(int(pid_file.read_text()))
+    until(lambda: not alive(int(pid_file.read_text())))
 
 
 def test_files_are_read_as_by_anybody(host: Host) -> None:

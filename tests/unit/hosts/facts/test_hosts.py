@@ -49,17 +49,6 @@ def test_the_processors_of_a_host_are_read(
     assert set(unknowns.reasons) == {f"cpu.{fact}" for fact in unknown}
 
 
-GUEST = "flags\t\t: fpu tsc hypervisor avx2\n"
-
-
-def firmware_of(root: Path, **firmware: str) -> HostFiles:
-    folder = root / "sys/class/dmi/id"
-    folder.mkdir(parents=True)
-    for name, text in firmware.items():
-        (folder / name).write_text(text + "\n")
-    return HostFiles(root)
-
-
 def test_a_guest_is_named_by_its_firmware(tmp_path: Path) -> None:
     folder = tmp_path / "sys/class/dmi/id"
     folder.mkdir(parents=True)
