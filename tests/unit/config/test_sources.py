@@ -1,4 +1,4 @@
-"""Where a configuration comes from: whatever its texts hold, they are one or are refused clearly."""
+"""Where a configuration comes from; whatever its texts hold, they are one or refused clearly."""
 
 import copy
 import itertools
