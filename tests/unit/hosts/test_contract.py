@@ -133,6 +133,10 @@ def test_a_memory_file_is_read_here_and_there(host: Host, start: Start) -> None:
 
 
 def test_a_wrapper_tells_its_child_which_is_ended_with_it(start: Start) -> None:
+    # a name of another process, cut within a letter
+    code = r"import time; open('/proc/self/comm', 'wb').write(b'\xd0'); time.sleep(60)"
+    odd = start(python(code))
+    until(lambda: b"(\xd0)" in Path(f"/proc/{odd.pid}/stat").read_bytes())
     program = start(Launch(("/bin/sh", "-c", "sleep 60 & echo $!; wait"), "/bin/sleep"))
     until(lambda: program.output() != "")
     child = program.child_pid()
@@ -169,6 +173,7 @@ def test_a_short_command_gives_its_end_and_output(host: Host) -> None:
     done = host.run(["/bin/sh", "-c", "cat; echo said >&2; exit 4"], text)
     assert (done.returncode, done.stderr) == (4, "said\n")
     assert done.stdout == text
+    assert host.run(["printf", r"\377."]).stdout == "\ufffd."
     with pytest.raises(HostError, match=r"sleep 60 did not end within 0\.1 s"):
         host.run(["sleep", "60"], timeout_s=0.1)
     with pytest.raises(FileNotFoundError, match="/nowhere/command"):
@@ -198,7 +203,7 @@ def test_files_are_read_as_by_anybody(host: Host) -> None:
     assert files.text("proc/sys/kernel/osrelease") == os.uname().release
     assert files.text("proc/nothing") is None
     assert str(files.number("proc/sys/kernel/pid_max")) == files.text("proc/sys/kernel/pid_max")
-    assert files.numbers("proc/loadavg") is None
+    assert files.number("proc/loadavg") is None
     assert len(files.lines("proc/cpuinfo", 3)) == 3
     assert files.lines("proc/nothing", 3) == []
     assert Path("proc/self") in files.glob("proc/sel*")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.parsing import Counters, parser_of
 
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
@@ -73,9 +74,9 @@ def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
 
 def find_hierarchy() -> Hierarchy:
     """Return the nearest group below which we may limit CPU; Unavailable if there is none."""
-    mounts = Path("/proc/self/mounts").read_text()
+    mounts, own = (HostFiles().text(f"proc/self/{name}") or "" for name in ("mounts", "cgroup"))
     refusals: list[str] = []
-    for hierarchy in candidate_hierarchies(mounts, Path("/proc/self/cgroup").read_text()):
+    for hierarchy in candidate_hierarchies(mounts, own):
         refusal = _refusal(hierarchy)
         if refusal is None:
             return hierarchy

@@ -180,9 +180,15 @@ def io_counts(text: str) -> dict[str, int]:
     return {name: int(count) for name, _, count in rows}
 
 
+def value_of_process(pid: int, place: int) -> int:
+    """Return what `value_of` does of a process; OSError if it is gone."""
+    # its name may be cut within a letter of several bytes
+    return value_of(Path(f"/proc/{pid}/stat").read_text(errors="replace"), place)
+
+
 def parent_of(pid: int) -> int:
     """Return the parent's process id; OSError if the process is gone."""
-    return value_of(Path(f"/proc/{pid}/stat").read_text(), 1)
+    return value_of_process(pid, 1)
 
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})

@@ -34,6 +34,10 @@ def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
         find_kernel(str(tmp_path / "notes.txt"), [], tmp_path)
     with pytest.raises(Unavailable, match="No such file"):
         find_kernel(str(tmp_path / "missing"), [], tmp_path)
+    image, _ = write_kernel(tmp_path)
+    image.write_bytes(image.read_bytes()[:0x280])  # as much of it as a download brought
+    with pytest.raises(Unavailable, match="is no kernel for x86"):
+        find_kernel(str(image), [], tmp_path)
 
 
 def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:
@@ -79,7 +83,11 @@ def test_packed_modules_are_unpacked(
     subprocess.run([packer, "--quiet", module], check=True)
     module.unlink(missing_ok=True)
     assert kernel_at(image).in_loading_order(["virtio"]) == {"virtio": b"ELF"}
+    (packed,) = modules.iterdir()
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(Unavailable, match=r"virtio\.ko\.\w+ cannot be unpacked"):
+        kernel_at(image).in_loading_order(["virtio"])
     if packer == "zstd":
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(Unavailable, match=r"virtio\.ko\.zst cannot be .*install zstd"):
+        with pytest.raises(Unavailable, match=r"No such file .*install zstd"):
             kernel_at(image).in_loading_order(["virtio"])
