@@ -3,7 +3,9 @@
 import copy
 import itertools
 import operator
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -75,6 +77,22 @@ def test_what_is_wrong_is_named_with_its_line_and_defaults_where_they_can_be_ove
     mine.write_text("streams: {testbeds: [wire]}\n")
     with pytest.raises(ConfigError, match=r"^config\.yaml: wire\.peer: got none, must name"):
         check_config(read_sources([DEFAULTS, USER_FILE, mine], {}), AROUND)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "places"), [("{where: [slurm]}", "slurm"), ("{where: local}", ""), ("3", "")]
+)
+def test_places_that_are_none_are_left_to_the_check(
+    tmp_path: Path, hosts: str, places: str
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"hosts: {hosts}\n")
+    words = [sys.executable, "-m", "copycost.config.sources", "--places", path]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
+    assert subprocess.check_output(words, cwd=ROOT, env=env, text=True) == f"{places}\n"
+    if not places:
+        with pytest.raises(ConfigError, match=r"hosts.*: got .*, must be a (list|section)"):
+            check_config(read_sources([*OURS, path], {}), AROUND)
 
 
 def test_where_each_value_comes_from_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
