@@ -24,6 +24,7 @@ from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
+from copycost.hosts.ssh.client import SshTarget
 
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 # two processes, of which the agent is the father of the first only
@@ -204,6 +205,20 @@ def test_what_an_agent_does_not_know_is_told(tmp_path: Path) -> None:
     refused = pytest.raises(HostError, match="knows no request 'nonsense'")
     with remote_host(tmp_path) as host, refused:
         host._connection.ask("nonsense")
+
+
+def test_a_folder_that_is_no_place_for_a_socket_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "open/copycost-ssh").mkdir(0o755, parents=True)
+    for folder, said in (
+        ("/proc/nowhere", "/copycost-ssh cannot be made .*; set XDG_RUNTIME_DIR"),
+        (str(tmp_path / "open"), "/copycost-ssh: others may write there; delete it"),
+        (str(tmp_path / ("long" * 20)), "too long a path for a socket; set XDG_RUNTIME_DIR"),
+    ):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        with pytest.raises(HostError, match=said):
+            SshTarget("user@other").control_path()
 
 
 def test_the_bundle_needs_the_standard_library_alone() -> None:
