@@ -141,8 +141,9 @@ INTRODUCTION = b'{"id":NUMBER,"result":{"about":null}}\n'
         # a peer that has not read all that we said resets the connection
         ([INTRODUCTION, b'{"id":1,"resul'], r"the connection to it (ended|broke \(Conn)"),
         ([INTRODUCTION, b"\xff\x00 garbage\n"], r"brings no message but b'\\xff\\x00 garbage'"),
+        ([INTRODUCTION, b"[" * 5000 + b"\n"], r"brings no message but b'\[\[\["),
     ],
-    ids=["no agent", "cut within a message", "garbage"],
+    ids=["no agent", "cut within a message", "garbage", "brackets"],
 )
 def test_what_is_wrong_with_a_stream_is_told(lines: list[bytes], told: str) -> None:
     stream, thread = answering(*lines)
