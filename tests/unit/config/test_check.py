@@ -203,7 +203,7 @@ EXPORTED = {"wire.peer": "me@lab", "wire.more": [{"peer": "you@lab", "alias": "o
         (TWICE, "wire.more: has lab more than once, must give each machine its own alias"),
         (EXPORTED, "wire.more: got other-2, must be another name: exports call machines without "),
         (
-            {"virtual.memory_mib": 8192, "datagrams.testbeds": ["vm_pair_udp"]},
+            {"virtual.memory_mib": 8192, "udp.testbeds": ["vm_pair_udp"]},
             "virtual.memory_mib: got 8192, must be <= 4096: 2 guests share the host's memory, 8.0 ",
         ),
         (caches(l2="16KiB"), "simulated.caches.l2: got 16 KiB, must be >= 32 KiB, the size of l1d"),
@@ -220,4 +220,5 @@ def test_what_only_looks_wrong_is_taken() -> None:
     assert check({"wire.peer": "me@other"}).wire.name == "other"
     assert check({"virtual.vhost": False}).virtual.vhost == "off"  # as YAML reads `off`
     check({"virtual.memory_mib": 1 << 20})  # with no guest
+    check({"virtual.memory_mib": 1 << 20, "datagrams.testbeds": ["vm_pair_udp"]})  # not enabled
     check({"virtual.memory_mib": 8192, "streams.testbeds": ["vm_host"]} | caches())
