@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from programs import alive, until
-from unit.hosts.places import PATIENCE_S, agent_process, remote_host
+from unit.hosts.places import PATIENCE_S, agent_process, remote_host, running
 
 from copycost.errors import HostError, MeasurementStopped, Unavailable
 from copycost.hosts.lock import measurement_lock
@@ -192,11 +192,10 @@ def test_a_program_for_a_newer_c_library_is_not_brought(tmp_path: Path) -> None:
 
 def test_who_waits_for_a_lock_there_hears_that_nobody_waits_for_it(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    parent, ours = socket.socketpair()
-    with parent, ours, measurement_lock(path), agent_process(tmp_path) as (agent, stream):
+    with running("true") as parent, measurement_lock(path), agent_process(tmp_path) as it:
+        agent, stream = it
         host = RemoteHost(stream, "it", PATIENCE_S)
-        ours.close()
-        with pytest.raises(MeasurementStopped), host.lock(path, [parent.fileno()]):
+        with pytest.raises(MeasurementStopped), host.lock(path, [parent.ended_fd]):
             pass
         host.close()
         assert agent.wait(PATIENCE_S) == 0
