@@ -15,7 +15,7 @@ def add_program(path: Path, text: str) -> Path:
 
 
 def until(
-    condition: Callable[[], bool], limit_s: float = 10.0, failure: Callable[[], str] = str
+    condition: Callable[[], bool], limit_s: float = 60.0, failure: Callable[[], str] = str
 ) -> None:
     """Look again and again until something holds, which may take so long."""
     deadline_s = time.monotonic() + limit_s

@@ -3,8 +3,13 @@
 It takes root; tests are skipped where there can be none.
 """
 
+import fcntl
 import getpass
+import os
+import queue
+import struct
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from slow_link import slow_link
 
 from copycost.errors import HostError
+from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost, two_namespaces
 from copycost.hosts.ssh.client import SshTarget
@@ -41,6 +46,11 @@ _START = (
     "mount -t sysfs none /sys && mount -t tmpfs none /run && mkdir /run/sshd && hostname {node}"
     " && exec {sshd} -D -e -f {config}"
 )
+# linux/if_tun.h
+_TUNSETIFF = 0x400454CA
+_IFF_TAP, _IFF_NO_PI = 0x0002, 0x1000
+_MOST_BYTES = 1 << 16
+_MOST_FRAMES = 20_000
 _NAMESPACES = (
     *("unshare", "--time", "--monotonic", str(AHEAD_S), "--uts", "--pid", "--mount-proc"),
     *("--fork", "--kill-child"),
@@ -49,25 +59,14 @@ _NAMESPACES = (
 
 @dataclass
 class Peer:
-    """Another machine.
+    """Another machine."""
 
-    Attributes
-    ----------
-    target
-        How ssh reaches it, by its key and its own list of known hosts.
-    folder
-        Where its keys are, and what is brought to it.
-    here, there
-        Both ends of the network in between; we are to be in the first.
-    sshd
-        Its process, the father of the first of its namespaces.
-    """
-
-    target: SshTarget
-    folder: Path
+    target: SshTarget  # how ssh reaches it, by its key and its own list of known hosts
+    folder: Path  # where its keys are, and what is brought to it
+    # both ends of the network in between; we are to be in the first
     here: NamespaceHost
     there: NamespaceHost
-    sshd: subprocess.Popen[bytes]
+    sshd: subprocess.Popen[bytes]  # the father of the first process of its namespaces
 
     def processes(self) -> list[str]:
         """Return the command lines of what runs there, but for sshd's own."""
@@ -78,13 +77,7 @@ class Peer:
         return [line for line in self._all() if line.startswith("sshd: ") and "@" in line]
 
     def _all(self) -> list[str]:
-        found = subprocess.run(
-            ["nsenter", "--target", str(self.first()), "--pid", "--mount", "ps", "-ewwo", "args="],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        lines = [line.strip() for line in found.stdout.splitlines()]
+        lines = map(str.strip, self.run_inside("ps", "-ewwo", "args=").splitlines())
         return [line for line in lines if not line.startswith("ps -e")]
 
     def programs(self) -> list[str]:
@@ -102,10 +95,10 @@ class Peer:
         self.sshd.wait()
         self.sshd = _boot(self.folder, self.there)
 
-    def run_inside(self, *words: str) -> None:
-        """Run a command among its files and processes."""
+    def run_inside(self, *words: str) -> str:
+        """Run a command among its files and processes; return what it prints."""
         inside = ("nsenter", "--target", str(self.first()), "--pid", "--mount")
-        subprocess.run([*inside, *words], check=True)
+        return subprocess.check_output([*inside, *words], text=True)
 
     @contextmanager
     def cache_on(self, options: str) -> Iterator[Path]:
@@ -129,12 +122,8 @@ def lent_peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
 def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
     """Build it, and run the block in its neighbour's network.
 
-    Parameters
-    ----------
-    folder
-        For its keys, and for what is brought to it.
-    delay_s
-        How long everything is under way to it, and from it.
+    The folder is for its keys, and for what is brought to it. Everything is under way to it for
+    `delay_s`, and from it.
     """
     if not Path(_SSHD).exists():
         pytest.skip("sshd is not installed (openssh-server)")
@@ -151,7 +140,7 @@ def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
         here = NamespaceHost(machine, first, "here")
         there = NamespaceHost(machine, second, "there")
         if delay_s:
-            stack.enter_context(slow_link(here, there, ADDRESSES, delay_s))
+            stack.enter_context(slow_link(here, there, delay_s))
         else:
             make_veth_pair(here, there, ADDRESSES)
         wait_until_running(here, "sender")
@@ -184,3 +173,59 @@ def _boot(folder: Path, there: NamespaceHost) -> subprocess.Popen[bytes]:
             raise HostError(f"sshd did not start: {log.read_text()}")
         time.sleep(0.01)
     return sshd
+
+
+@contextmanager
+def slow_link(here: NamespaceHost, there: NamespaceHost, delay_s: float) -> Iterator[None]:
+    """Join two namespaces by a long way for the block: frames of two TAP devices, handed on late.
+
+    For where the kernel has no netem; what is sent is never faster than Python hands it on, so it
+    is for delays and not for rates. Source: Documentation/networking/tuntap.rst of the kernel.
+    """
+    ends = [_tap(here, "sender", ADDRESSES[0]), _tap(there, "receiver", ADDRESSES[1])]
+    relay = os.fork()  # a process of its own: threads of ours would share Python's lock with it
+    if relay == 0:
+        _hand_on(ends, delay_s)
+    for fd in ends:
+        os.close(fd)
+    try:
+        yield
+    finally:
+        os.kill(relay, 9)
+        os.waitpid(relay, 0)
+
+
+def _tap(host: NamespaceHost, name: str, address: str) -> int:
+    """Make a device in a namespace; it lives as long as the descriptor."""
+    with host.inside():
+        fd = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+        request = struct.pack("16sH22x", name.encode(), _IFF_TAP | _IFF_NO_PI)
+        fcntl.ioctl(fd, _TUNSETIFF, request)
+    up = [f"address add {address}/30 dev {name}", f"link set dev {name} up", "link set dev lo up"]
+    run_tool(["ip", "-batch", "-"], host, "\n".join(up) + "\n")
+    return fd
+
+
+def _hand_on(ends: list[int], delay_s: float) -> None:
+    """Hand frames on both ways until the process that asked for it has ended."""
+    parent = os.getppid()
+    for source, target in (ends, ends[::-1]):
+        frames: queue.Queue[tuple[float, bytes]] = queue.Queue(_MOST_FRAMES)
+        threading.Thread(target=_take, args=(source, frames, delay_s), daemon=True).start()
+        threading.Thread(target=_give, args=(target, frames), daemon=True).start()
+    while os.getppid() == parent:
+        time.sleep(0.1)
+    os._exit(0)
+
+
+def _take(source: int, frames: "queue.Queue[tuple[float, bytes]]", delay_s: float) -> None:
+    while True:
+        frame = os.read(source, _MOST_BYTES)
+        frames.put((time.monotonic() + delay_s, frame))
+
+
+def _give(target: int, frames: "queue.Queue[tuple[float, bytes]]") -> None:
+    while True:
+        due_s, frame = frames.get()
+        time.sleep(max(0.0, due_s - time.monotonic()))
+        os.write(target, frame)

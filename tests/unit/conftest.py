@@ -19,7 +19,7 @@ FakePerf = Callable[[str], Path]
 def host_tree(tmp_path: Path) -> HostTree:
     """Return a function that unpacks a host: a text as ``tail -n +1 FILE...`` prints it.
 
-    A ``*`` in a path stands for 0 and the numbers that follow; each file has its line below.
+    A ``*`` in a path stands for 0 and the numbers that follow; each file has its word below.
     """
 
     def unpack(name: str) -> HostFiles:

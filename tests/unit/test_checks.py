@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from programs import add_program
 
 SCRIPT = Path(__file__).parents[1] / "checks.sh"
 
@@ -36,36 +37,21 @@ esac
 def tree(tmp_path: Path) -> Path:
     """A checkout with the checks, and with tools that do nothing."""
     tools = tmp_path / ".venv/bin"
-    tools.mkdir(parents=True)
     (tmp_path / "tests").mkdir()
     shutil.copy2(SCRIPT, tmp_path / "tests/checks.sh")
     for name in ("mypy", "snakefmt", "clang-format", "clang-tidy", "shellcheck"):
-        add_tool(tmp_path, name, "#!/bin/bash\n")
-    add_tool(tmp_path, "ruff", "#!/bin/bash\nsleep 0.1\ntouch ruff_over\n")
-    add_tool(tmp_path, "python", PYTHON)
+        add_program(tools / name, "#!/bin/bash\n")
+    add_program(tools / "ruff", "#!/bin/bash\nsleep 0.1\ntouch ruff_over\n")
+    add_program(tools / "python", PYTHON)
     return tmp_path
 
 
-def add_tool(tree: Path, name: str, script: str) -> None:
-    tool = tree / ".venv/bin" / name
-    tool.write_text(script)
-    tool.chmod(0o755)
-
-
-def run_checks(tree: Path, *names: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [tree / "tests/checks.sh", *names],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def summary(said: str) -> dict[str, str]:
-    """Return the verdict of each check."""
-    lines = said.partition("== summary\n")[2].splitlines()
-    return {name: verdict for name, verdict, *_ in map(str.split, lines)}
+def run_checks(tree: Path, *names: str) -> tuple[int, str, dict[str, str]]:
+    """Return its exit status, what it printed, and the verdict of each check."""
+    words = [tree / "tests/checks.sh", *names]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    lines = done.stdout.partition("== summary\n")[2].splitlines()
+    return done.returncode, done.stdout, {line.split()[0]: line.split()[1] for line in lines}
 
 
 @pytest.mark.parametrize(
@@ -76,20 +62,19 @@ def test_checks_that_wait_run_beside_others_and_those_of_figures_alone(
 ) -> None:
     if names:  # asked for first, the workflow waits for what is beside the unit tests
         (tree / "unit_began").touch()
-    done = run_checks(tree, *names)
-    assert done.returncode == 0, done.stdout
-    assert set(summary(done.stdout).values()) == {"ok"}
-    assert {"unit", "slurm", "measured", "ruff"} <= summary(done.stdout).keys()
+    code, said, verdicts = run_checks(tree, *names)
+    assert code == 0, said
+    assert set(verdicts.values()) == {"ok"}
+    assert {"unit", "slurm", "measured", "ruff"} <= verdicts.keys()
 
 
-@pytest.mark.parametrize("failing", ["mypy", "python"])
-def test_a_failure_beside_others_is_told_and_fails_all(tree: Path, failing: str) -> None:
-    add_tool(tree, failing, "#!/bin/bash\necho this is wrong\nexit 1\n")
-    done = run_checks(tree, "ruff", "mypy", "unit", "snakefmt", "slurm")
-    assert done.returncode == 1
-    failed = {"mypy"} if failing == "mypy" else {"unit", "slurm"}
-    verdicts = summary(done.stdout)
+@pytest.mark.parametrize(("failing", "failed"), [("mypy", {"mypy"}), ("python", {"unit", "slurm"})])
+def test_a_failure_beside_others_is_told_and_fails_all(
+    tree: Path, failing: str, failed: set[str]
+) -> None:
+    add_program(tree / ".venv/bin" / failing, "#!/bin/bash\necho this is wrong\nexit 1\n")
+    code, said, verdicts = run_checks(tree, "ruff", "mypy", "unit", "snakefmt", "slurm")
+    assert code == 1
     assert {name for name, verdict in verdicts.items() if verdict == "FAILED"} == failed
     assert list(verdicts) == ["ruff", "mypy", "unit", "snakefmt", "slurm"]
-    for name in failed:
-        assert f"== {name}\nthis is wrong\n" in done.stdout
+    assert all(f"== {name}\nthis is wrong\n" in said for name in failed)

@@ -4,6 +4,7 @@ import csv
 import re
 import subprocess
 import tomllib
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -42,15 +43,10 @@ def said(pattern: str) -> list[float]:
     return [float(number) for number in found.groups()]
 
 
-def first_column(title: str) -> list[str]:
-    """Return what the first column of the table in a section of CONTRIBUTING names."""
-    section = CONTRIBUTING.split(f"## {title}")[1].split("\n## ")[0]
-    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
-    return [path for cell in cells for path in re.findall(r"`([^`]+)`", cell)]
-
-
 def test_layout_names_every_folder_of_the_sources_and_only_what_there_is() -> None:
-    told = first_column("The folders")
+    section = CONTRIBUTING.split("## The folders")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    told = [path for cell in cells for path in re.findall(r"`([^`]+)`", cell)]
     assert all((ROOT / path).exists() for path in told)
     assert {f"src/{path.name}/" for path in (ROOT / "src").iterdir() if path.is_dir()} <= set(told)
 
@@ -122,39 +118,45 @@ def test_every_configuration_page_and_testbed_is_in_its_table() -> None:
     assert re.findall(r"^\| `(\w+)`", rows, re.MULTILINE) == list(TESTBEDS)
 
 
-def test_the_headline_has_the_numbers_of_its_figure() -> None:
-    rows = re.findall(r"^\| .*\|.* ns.*$", README, re.MULTILINE)
+def test_the_numbers_of_the_readme_are_those_of_its_figures() -> None:
     points = {
         (row["condition"], row["implementation"], row["msg_bytes"]): float(row["value"])
         for row in table("headline")
     }
+    rows = re.findall(r"^\| .*\|.* ns.*$", README, re.MULTILINE)
     sizes = {"veth": "65536", "sink": "65507", "sink_cold": "65507"}
-    shown = [[float(number) for number in re.findall(r"([\d.]+) ns", row)] for row in rows]
-    assert shown == [
+    assert [[float(number) for number in re.findall(r"([\d.]+) ns", row)] for row in rows] == [
         [
             float(f"{points[condition, name, size]:.2g}")
             for name in ("two_copy", "one_copy", "zero_copy")
         ]
         for condition, size in sizes.items()
     ]
-
-
-def test_what_the_readme_says_of_guests_is_in_its_figure() -> None:
-    rows = [row for row in table("virtual") if row["msg_bytes"] == "65536"]
-
-    def times(condition: str, *parts: str) -> float:
-        return sum(
-            float(row["multiple"])
-            for row in rows
-            if row["condition"] == condition and (not parts or row["part"] in parts)
-        )
-
-    pair = times("vm_pair")
-    found = (times("vm_loopback"), pair, 100.0 * times("vm_pair", "io") / pair)
+    times: dict[str, float] = defaultdict(float)
+    for row in (row for row in table("virtual") if row["msg_bytes"] == "65536"):
+        for name in (row["condition"], f"{row['condition']} {row['part']}"):
+            times[name] += float(row["multiple"])
+    in_io = 100.0 * times["vm_pair io"] / times["vm_pair"]
     assert said(
         r"took (\d+) times .* `loopback` within a guest, and (\d+) times that of `veth` .* "
         r"of which (\d+) % was QEMU's main loop"
-    ) == [round(value) for value in found]
+    ) == [round(value) for value in (times["vm_loopback"], times["vm_pair"], in_io)]
+    total = {
+        (row["panel"], row["implementation"], row["level"]): float(row["total"])
+        for row in table("simulated")
+        if row["msg_bytes"] == "49152"
+    }
+    saved = [
+        total[panel, "two_copy", level] - total[panel, name, level]
+        for panel, name, level in (
+            ("sink, hot", "one_copy", "l1d"),
+            ("sink, hot", "zero_copy", "l1d"),
+            ("sink, cold", "zero_copy", "llc"),
+        )
+    ]
+    assert said(
+        r"`one_copy` saves ([\d.]+) misses .* zero-copy ([\d.]+), and of the last level ([\d.]+)"
+    ) == [float(f"{misses:.2g}") for misses in saved]
 
 
 def test_the_continuous_integration_runs_what_the_readme_says() -> None:
@@ -190,22 +192,3 @@ def test_example_configuration_is_valid() -> None:
         config[section] |= values
     checked = check_config([Source("example", config)], Surroundings(strategies(ROOT), {0, 1}))
     assert checked.streams.msg_bytes == (1000, 65536, 1048576)
-
-
-def test_what_the_readme_says_of_simulated_misses_is_in_its_figure() -> None:
-    total = {
-        (row["panel"], row["implementation"], row["level"]): float(row["total"])
-        for row in table("simulated")
-        if row["msg_bytes"] == "49152"
-    }
-    saved = [
-        total[panel, "two_copy", level] - total[panel, name, level]
-        for panel, name, level in (
-            ("sink, hot", "one_copy", "l1d"),
-            ("sink, hot", "zero_copy", "l1d"),
-            ("sink, cold", "zero_copy", "llc"),
-        )
-    ]
-    assert said(
-        r"`one_copy` saves ([\d.]+) misses .* zero-copy ([\d.]+), and of the last level ([\d.]+)"
-    ) == [float(f"{misses:.2g}") for misses in saved]

@@ -2,7 +2,9 @@
 
 import copy
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -19,32 +21,29 @@ from copycost.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]
+AROUND = Surroundings(STRATEGIES, range(2), memory_bytes=8 << 30)
 DEFAULT = usual_tree()
 WAYS = [name for name in strategies(ROOT) if name != "null"]
 
 
 def check(
-    changes: Mapping[str, Any] | None = None,
-    name: str = "config.yaml",
-    strategies: Collection[str] = STRATEGIES,
+    changes: Mapping[str, Any] = MappingProxyType({}), strategies: Collection[str] = STRATEGIES
 ) -> Config:
     """Check the default configuration with `changes`, dotted keys and values."""
     over: dict[str, Any] = {}
-    for dotted, value in (changes or {}).items():
+    for dotted, value in changes.items():
         *sections, key = dotted.split(".")
         node = over
         for section in sections:
             node = node.setdefault(section, {})
         node[key] = value
-    return check_config(
-        [Source("config.yaml", DEFAULT), Source(name, over)],
-        Surroundings(strategies, range(2), memory_bytes=8 << 30),
-    )
+    around = replace(AROUND, strategies=strategies)
+    return check_config([Source("config.yaml", DEFAULT), Source("config.yaml", over)], around)
 
 
-def problems(changes: Mapping[str, Any], name: str = "config.yaml") -> list[str]:
+def problems(changes: Mapping[str, Any]) -> list[str]:
     with pytest.raises(ConfigError) as error:
-        check(changes, name)
+        check(changes)
     return str(error.value).splitlines()
 
 
@@ -89,15 +88,15 @@ def test_a_saved_configuration_reads_back_the_same() -> None:
     assert saved["measure"]["receive_buffer_bytes"] == "kernel"
 
 
-@pytest.mark.parametrize(("key", "value"), [("tcp_nodelay", "perhaps"), ("cpus", None)])
-def test_a_saved_configuration_of_another_version_is_not_taken(key: str, value: object) -> None:
-    saved = check().as_dict()
-    saved["measure"][key] = value
-    with pytest.raises(ValueError, match=rf"measure\.{key}: must be"):
-        Config.from_dict(saved)
-    del saved["measure"][key]
-    with pytest.raises(ValueError, match=rf"measure\.{key}: missing, must be"):
-        Config.from_dict(saved)
+def test_a_saved_configuration_of_another_version_is_not_taken() -> None:
+    for key, value in (("tcp_nodelay", "perhaps"), ("cpus", None)):
+        saved = check().as_dict()
+        saved["measure"][key] = value
+        with pytest.raises(ValueError, match=rf"measure\.{key}: must be"):
+            Config.from_dict(saved)
+        del saved["measure"][key]
+        with pytest.raises(ValueError, match=rf"measure\.{key}: missing, must be"):
+            Config.from_dict(saved)
 
 
 NO_CELL = "must be able to make a cell with the rest of"
@@ -142,7 +141,7 @@ def test_a_missing_key_is_named() -> None:
     del raw["measure"]["duration_s"]
     del raw["report"]
     with pytest.raises(ConfigError) as error:
-        check_config([Source("config.yaml", raw)], Surroundings(STRATEGIES, [0]))
+        check_config([Source("config.yaml", raw)], AROUND)
     assert str(error.value).splitlines() == [
         "config.yaml: measure.duration_s: missing, must be a number of seconds from 0.001 to 3600",
         "config.yaml: report: missing, must be a section with title, formats",
@@ -155,24 +154,21 @@ def test_no_key_has_two_defaults() -> None:
     assert both == set()
 
 
-@pytest.mark.parametrize(
-    ("sender", "receiver", "connection", "cpu"),
-    [([0], [0], 1, 0), ([0, 1], [1], 2, 1), ([0], [1, 0], 2, 0)],
-)
-def test_lists_that_bring_both_ends_together_are_not_apart(
-    sender: list[int], receiver: list[int], connection: int, cpu: int
-) -> None:
-    cpus = {"measure.cpus.sender": sender, "measure.cpus.receiver": receiver}
-    assert problems(cpus) == [
-        f"config.yaml: measure.cpus: puts both ends of connection {connection} on CPU {cpu}, must "
-        "part them where the placement apart is listed; same has them on one CPU"
-    ]
+def test_lists_that_bring_both_ends_together_are_not_apart() -> None:
     grids = ("streams", "udp", "round_trips", "profile")
-    if connection > 1:
-        threads = [*(f"{grid}.n_threads" for grid in grids), "placement.streams.n_threads"]
-        check(cpus | {key: [1] for key in threads})
-    else:
-        check(cpus | {f"{grid}.placements": ["free"] for grid in (*grids, "placement")})
+    alone = {f"{grid}.n_threads": [1] for grid in (*grids, "placement.streams")}
+    free = {f"{grid}.placements": ["free"] for grid in (*grids, "placement")}
+    for sender, receiver, connection, cpu, otherwise in (
+        ([0], [0], 1, 0, free),
+        ([0, 1], [1], 2, 1, alone),
+        ([0], [1, 0], 2, 0, alone),
+    ):
+        cpus = {"measure.cpus.sender": sender, "measure.cpus.receiver": receiver}
+        assert problems(cpus) == [
+            f"config.yaml: measure.cpus: puts both ends of connection {connection} on CPU {cpu},"
+            " must part them where the placement apart is listed; same has them on one CPU"
+        ]
+        check(cpus | otherwise)
 
 
 def test_everything_over_a_wire_is_measured_with_each_other_machine() -> None:
@@ -185,12 +181,9 @@ def test_everything_over_a_wire_is_measured_with_each_other_machine() -> None:
     named = ("veth", "wire-a-example-org", "wire-b", "wire_in-b")
     assert config.streams.testbeds == named
     assert list(config.wire.peers()) == ["a-example-org", "b"]
-    # what is saved of it is a configuration again
-    plain = config.as_dict()
-    around = Surroundings(STRATEGIES, range(2), memory_bytes=8 << 30)
     assert config.wire.more[0].udp_mbit_per_s == 500
-    again = check_config([Source("saved", plain)], around)
-    assert again.streams.testbeds == named
+    # what is saved of it is a configuration again
+    assert check_config([Source("saved", config.as_dict())], AROUND).streams.testbeds == named
 
 
 def caches(**sizes: str | int) -> dict[str, object]:
@@ -210,7 +203,7 @@ EXPORTED = {"wire.peer": "me@lab", "wire.more": [{"peer": "you@lab", "alias": "o
         (TWICE, "wire.more: has lab more than once, must give each machine its own alias"),
         (EXPORTED, "wire.more: got other-2, must be another name: exports call machines without "),
         (
-            {"virtual.memory_mib": 8192, "datagrams.testbeds": ["vm_pair_udp"]},
+            {"virtual.memory_mib": 8192, "udp.testbeds": ["vm_pair_udp"]},
             "virtual.memory_mib: got 8192, must be <= 4096: 2 guests share the host's memory, 8.0 ",
         ),
         (caches(l2="16KiB"), "simulated.caches.l2: got 16 KiB, must be >= 32 KiB, the size of l1d"),
@@ -227,4 +220,5 @@ def test_what_only_looks_wrong_is_taken() -> None:
     assert check({"wire.peer": "me@other"}).wire.name == "other"
     assert check({"virtual.vhost": False}).virtual.vhost == "off"  # as YAML reads `off`
     check({"virtual.memory_mib": 1 << 20})  # with no guest
+    check({"virtual.memory_mib": 1 << 20, "datagrams.testbeds": ["vm_pair_udp"]})  # not enabled
     check({"virtual.memory_mib": 8192, "streams.testbeds": ["vm_host"]} | caches())

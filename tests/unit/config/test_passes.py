@@ -49,6 +49,8 @@ def chosen(number: int) -> str:
 def test_a_pass_looks_at_the_grid_and_at_what_those_before_it_chose() -> None:
     grid = Grid.of(config())
     assert read_pass(Path(chosen(1))) == ADDED
+    Path(chosen(5)).write_text("[" * 5000)  # what is damaged chose nothing
+    assert read_pass(Path(chosen(5))) == []
     assert records_before(grid, 1, chosen) == grid.paths()
     assert records_before(grid, 2, chosen) == [*grid.paths(), *(cell.path for cell in ADDED)]
     assert len(records_before(grid, 4, chosen)) == len(grid.cells) + 4

@@ -21,14 +21,19 @@ PATIENCE_S = 60.0
 
 
 @contextmanager
-def agent_process(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """Start an agent as it is sent to other machines; yield it and our end of its stream."""
+def agent_process(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Start an agent as it is sent to other machines; yield it and our end of its stream.
+
+    A login shell says something before it.
+    """
     bundle = folder / "agent.pyz"
     bundle.write_bytes(agent_bundle())
     ours, theirs = socket.socketpair()
-    command = [*words, sys.executable, "-I", str(bundle), "--programs", str(folder / "programs")]
+    shell = ["/bin/sh", "-c", 'echo "Welcome to {this} machine"; exec "$@"', "sh"]
+    command = [sys.executable, "-I", str(bundle), "--programs", str(folder / "programs")]
     with theirs:
-        agent = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)
+        ends = {"stdin": theirs, "stdout": theirs, "stderr": subprocess.PIPE}
+        agent = subprocess.Popen([*shell, *command], **ends)
     try:
         yield agent, ours.detach()
     finally:
@@ -37,10 +42,10 @@ def agent_process(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[
 
 
 @contextmanager
-def remote_host(folder: Path, *words: str) -> Iterator[RemoteHost]:
+def remote_host(folder: Path) -> Iterator[RemoteHost]:
     """Yield a host that is served by an agent process."""
     with (
-        agent_process(folder, *words) as (_, stream),
+        agent_process(folder) as (_, stream),
         RemoteHost(stream, "the other machine", PATIENCE_S) as host,
     ):
         yield host

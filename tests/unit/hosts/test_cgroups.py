@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from unit.hosts.test_contract import until, until_gone
+from programs import alive, until
 
 from copycost.errors import Unavailable
 from copycost.hosts import cgroups
@@ -85,15 +85,16 @@ def test_version_2_is_told_and_tells_in_its_own_files(tmp_path: Path) -> None:
 
 
 _FIND = "from copycost.hosts.cgroups import find_hierarchy; find_hierarchy()"
+# what is mounted at a name that is no text is none of ours
+_MOUNT = 'mkdir "$0" && mount -t tmpfs none "$0" && exec "$@"'
 
 
 @pytest.mark.needs_root
-def test_an_ordinary_user_is_told_why_and_what_helps() -> None:
+def test_an_ordinary_user_is_told_why_and_what_helps(tmp_path: Path) -> None:
+    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    mounted = ["unshare", "--mount", "sh", "-c", _MOUNT, os.fsencode(tmp_path / "\udcff")]
     done = subprocess.run(
-        [
-            *["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"],
-            *[sys.executable, "-c", _FIND],
-        ],
+        [*mounted, *nobody, sys.executable, "-c", _FIND],
         env={**os.environ, "PYTHONPATH": str(WORKFLOW)},
         capture_output=True,
         text=True,
@@ -125,5 +126,5 @@ def test_the_group_of_a_killed_maker_is_removed_with_all_that_runs_in_it() -> No
         inside, group = maker.stdout.readline().split()
         assert Path(group).exists()
         maker.kill()
-    until_gone(int(inside))
+    until(lambda: not alive(int(inside)))
     until(lambda: not Path(group).exists())

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from unit.hosts.places import running
 
 from copycost.errors import MeasurementStopped
 from copycost.hosts.lock import measurement_lock
@@ -41,6 +42,11 @@ def hold(*paths: Path, program: str = HOLDER) -> Iterator[subprocess.Popen[str]]
         holder.kill()
 
 
+def is_held(path: Path) -> bool:
+    attempt = ["flock", "--nonblock", str(path), "true"]
+    return subprocess.run(attempt, check=False).returncode == 1
+
+
 def test_everybody_may_open_the_lock_file(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
@@ -54,17 +60,13 @@ def test_everybody_may_open_the_lock_file(tmp_path: Path) -> None:
 def test_the_second_says_that_it_waits_and_for_whom(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ended, workflow = os.pipe()
-    os.close(workflow)  # the workflow is gone, so that the wait ends at once
-    try:
-        with (
-            hold(tmp_path / "lock") as holder,
-            pytest.raises(MeasurementStopped, match="while it waited for its turn"),
-            measurement_lock(tmp_path / "lock", [ended]),
-        ):
-            pytest.fail("the lock was held by another")
-    finally:
-        os.close(ended)
+    with (
+        running("true") as workflow,  # which is gone, so that the wait ends at once
+        hold(tmp_path / "lock") as holder,
+        pytest.raises(MeasurementStopped, match="while it waited for its turn"),
+        measurement_lock(tmp_path / "lock", [workflow.ended_fd]),
+    ):
+        pytest.fail("the lock was held by another")
     assert f"process {holder.pid} holds {tmp_path / 'lock'}): waiting" in capsys.readouterr().err
 
 

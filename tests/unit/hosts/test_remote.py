@@ -14,8 +14,8 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from unit.hosts.places import PATIENCE_S, agent_process, remote_host
-from unit.hosts.test_contract import LONG_S, is_alive, until
+from programs import alive, until
+from unit.hosts.places import PATIENCE_S, agent_process, remote_host, running
 
 from copycost.errors import HostError, MeasurementStopped, Unavailable
 from copycost.hosts.lock import measurement_lock
@@ -24,6 +24,7 @@ from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
+from copycost.hosts.ssh.client import SshTarget
 
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 # two processes, of which the agent is the father of the first only
@@ -64,8 +65,8 @@ def test_an_agent_ends_all_that_it_started(tmp_path: Path, how: str) -> None:
         else:
             with socket.socket(fileno=os.dup(stream)) as line:
                 line.shutdown(socket.SHUT_WR)
-        assert agent.wait(LONG_S) == 0
-        until(lambda: not any(map(is_alive, pids)))
+        assert agent.wait(PATIENCE_S) == 0
+        until(lambda: not any(map(alive, pids)))
         host.close()
         program.close()
 
@@ -85,8 +86,8 @@ def test_an_agent_that_is_busy_ends_all_the_same(tmp_path: Path) -> None:
         pids = children_of(agent.pid)
         with socket.socket(fileno=os.dup(stream)) as line:
             line.shutdown(socket.SHUT_RDWR)
-        assert agent.wait(LONG_S) == -signal.SIGKILL
-        until(lambda: not any(map(is_alive, pids)))
+        assert agent.wait(PATIENCE_S) == -signal.SIGKILL
+        until(lambda: not any(map(alive, pids)))
         busy.join()
         host.close()
         program.close()
@@ -96,7 +97,7 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
     with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, "it") as host:
         program = host.start(SLEEP)
         agent.kill()
-        assert select.select([program.ended_fd], [], [], LONG_S)[0]
+        assert select.select([program.ended_fd], [], [], PATIENCE_S)[0]
         assert host._connection.lost is not None
         start = partial(host.start, SLEEP)
         for ask in (lambda: program.exit_code, program.output, host.resync, start):
@@ -106,7 +107,7 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
         program.say("nobody hears it")
         program.end()
         program.close()
-        until(lambda: not is_alive(program.pid))
+        until(lambda: not alive(program.pid))
 
 
 def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
@@ -126,14 +127,8 @@ def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
             line.sendall(b'{"op":' + messages.end_line())
         with RemoteHost(stream, "it", PATIENCE_S) as host:
             assert host.run(["echo", "again"]).stdout == "again\n"
-        assert not is_alive(lost.pid)
+        assert not alive(lost.pid)
         lost.close()
-
-
-def test_what_a_login_shell_says_before_is_passed_over(tmp_path: Path) -> None:
-    shell = ("/bin/sh", "-c", 'echo "Welcome to {this} machine"; exec "$@"', "sh")
-    with remote_host(tmp_path, *shell) as host:
-        assert host.run(["echo", "well"]).stdout == "well\n"
 
 
 INTRODUCTION = b'{"id":NUMBER,"result":{"about":null}}\n'
@@ -146,8 +141,9 @@ INTRODUCTION = b'{"id":NUMBER,"result":{"about":null}}\n'
         # a peer that has not read all that we said resets the connection
         ([INTRODUCTION, b'{"id":1,"resul'], r"the connection to it (ended|broke \(Conn)"),
         ([INTRODUCTION, b"\xff\x00 garbage\n"], r"brings no message but b'\\xff\\x00 garbage'"),
+        ([INTRODUCTION, b"[" * 5000 + b"\n"], r"brings no message but b'\[\[\["),
     ],
-    ids=["no agent", "cut within a message", "garbage"],
+    ids=["no agent", "cut within a message", "garbage", "brackets"],
 )
 def test_what_is_wrong_with_a_stream_is_told(lines: list[bytes], told: str) -> None:
     stream, thread = answering(*lines)
@@ -196,22 +192,33 @@ def test_a_program_for_a_newer_c_library_is_not_brought(tmp_path: Path) -> None:
 
 def test_who_waits_for_a_lock_there_hears_that_nobody_waits_for_it(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    parent, ours = socket.socketpair()
-    with parent, ours, measurement_lock(path), agent_process(tmp_path) as (agent, stream):
+    with running("true") as parent, measurement_lock(path), agent_process(tmp_path) as it:
+        agent, stream = it
         host = RemoteHost(stream, "it", PATIENCE_S)
-        ours.close()
-        with pytest.raises(MeasurementStopped), host.lock(path, [parent.fileno()]):
+        with pytest.raises(MeasurementStopped), host.lock(path, [parent.ended_fd]):
             pass
         host.close()
-        assert agent.wait(LONG_S) == 0
+        assert agent.wait(PATIENCE_S) == 0
 
 
-def test_large_messages_get_through_and_unknown_ones_are_told(tmp_path: Path) -> None:
-    with remote_host(tmp_path) as host:
-        text = "x" * (1 << 21)
-        assert host.run(["cat"], text).stdout == text
-        with pytest.raises(HostError, match="knows no request 'nonsense'"):
-            host._connection.ask("nonsense")
+def test_what_an_agent_does_not_know_is_told(tmp_path: Path) -> None:
+    refused = pytest.raises(HostError, match="knows no request 'nonsense'")
+    with remote_host(tmp_path) as host, refused:
+        host._connection.ask("nonsense")
+
+
+def test_a_folder_that_is_no_place_for_a_socket_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "open/copycost-ssh").mkdir(0o755, parents=True)
+    for folder, said in (
+        ("/proc/nowhere", "/copycost-ssh cannot be made .*; set XDG_RUNTIME_DIR"),
+        (str(tmp_path / "open"), "/copycost-ssh: others may write there; delete it"),
+        (str(tmp_path / ("long" * 20)), "too long a path for a socket; set XDG_RUNTIME_DIR"),
+    ):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        with pytest.raises(HostError, match=said):
+            SshTarget("user@other").control_path()
 
 
 def test_the_bundle_needs_the_standard_library_alone() -> None:

@@ -97,7 +97,7 @@ def read_pass(path: Path) -> list[Cell]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return [Cell.from_path(record) for record in content["records"]]
-    except (FileNotFoundError, ValueError, KeyError, TypeError, DataError):
+    except (OSError, ValueError, KeyError, RecursionError, TypeError, DataError):
         return []
 
 

@@ -142,14 +142,18 @@ def _machine_problems(config: Config) -> Iterator[Problem]:
                 yield (name, "testbeds"), text
     for name in () if names else (*_PLACED, *_DRIVEN):
         section = getattr(config, name)
-        is_used = getattr(section, "implementations", True) and getattr(section, "enabled", True)
-        if is_used and any(testbed in WIRES for testbed in section.testbeds):
+        if _is_used(section) and any(testbed in WIRES for testbed in section.testbeds):
             yield (
                 ("wire", "peer"),
                 f"got {NO_PEER}, must name the other machine, such as user@other, for"
                 f" {name}.testbeds; ./run --wire user@other does too",
             )
             return
+
+
+def _is_used(section: Any) -> bool:  # noqa: ANN401
+    """Return whether anything is measured of a section."""
+    return bool(getattr(section, "implementations", True) and getattr(section, "enabled", True))
 
 
 def _node_problems(config: Config) -> Iterator[Problem]:
@@ -165,7 +169,8 @@ def _node_problems(config: Config) -> Iterator[Problem]:
 def _memory_problems(config: Config, memory_bytes: int | None) -> Iterator[Problem]:
     """Yield that the guests of the testbeds listed need more memory than there is."""
     sections = (getattr(config, name) for name in (*GRIDS, "profile", *_DRIVEN))
-    n_guests = max(guests_on(testbed) for section in sections for testbed in section.testbeds)
+    used = (testbed for section in sections if _is_used(section) for testbed in section.testbeds)
+    n_guests = max(map(guests_on, used), default=0)
     if n_guests and memory_bytes is not None:
         got, most = config.virtual.memory_mib, (memory_bytes >> 20) // n_guests
         if got > most:

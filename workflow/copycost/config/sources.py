@@ -133,10 +133,11 @@ def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config s
 
 def _print_places(*files: str) -> None:
     try:
-        hosts = merged(read_sources([DEFAULTS, USER_FILE, *files], {}))["hosts"]
-        print(*hosts["where"])  # checked where the workflow begins
-    except (ConfigError, KeyError, TypeError) as error:
+        tree = merged(read_sources([DEFAULTS, USER_FILE, *files], {}))
+    except ConfigError as error:
         sys.exit(f"copycost: {error}")
+    where = value_at(tree, ("hosts", "where"))
+    print(*(where if isinstance(where, list) else ()))  # checked where the workflow begins
 
 
 if __name__ == "__main__":

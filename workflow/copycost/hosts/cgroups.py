@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.parsing import Counters, parser_of
 
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
@@ -73,12 +74,9 @@ def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
 
 def find_hierarchy() -> Hierarchy:
     """Return the nearest group below which we may limit CPU; Unavailable if there is none."""
-    mounts, group = (
-        Path(f"/proc/self/{file}").read_text(errors="surrogateescape")
-        for file in ("mounts", "cgroup")
-    )
+    mounts, own = (HostFiles().text(f"proc/self/{name}") or "" for name in ("mounts", "cgroup"))
     refusals: list[str] = []
-    for hierarchy in candidate_hierarchies(mounts, group):
+    for hierarchy in candidate_hierarchies(mounts, own):
         refusal = _refusal(hierarchy)
         if refusal is None:
             return hierarchy
@@ -173,7 +171,6 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        errors="replace",
         start_new_session=True,
     ) as watcher:
         try:

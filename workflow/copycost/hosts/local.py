@@ -157,7 +157,7 @@ class LocalHost:
                     words,
                     input=text,
                     capture_output=True,
-                    text=True,
+                    encoding="utf-8",
                     errors="replace",
                     check=False,
                     timeout=timeout_s,

@@ -153,16 +153,14 @@ def _remedy(code: int | None) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceFiles(HostFiles):
     """The kernel's files as a process in the namespace sees them."""
 
-    root: Path = Path("/")
-    namespace: Namespace | None = None
+    namespace: Namespace
 
     def text(self, path: str) -> str | None:
         """Return the stripped content of a file, or None where it cannot be read."""
-        assert self.namespace is not None
         with self.namespace.entered():
             return HostFiles(self.root).text(of_this_thread(path))
 

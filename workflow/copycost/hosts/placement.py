@@ -93,12 +93,17 @@ def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     first = _spread(cores[:half])
     order = first + _spread(cores[half:])
     # Turning the order by one half parts the ends, except for cores of several hardware threads in
-    # an odd number: then the nearest turn that does.
+    # an odd number, or of different ones: then the nearest turn that does.
     for turn in sorted(range(len(order)), key=lambda turn: abs(turn - len(first))):
         turned = order[turn:] + order[:turn]
         if all(core_of[a] != core_of[b] for a, b in zip(order, turned, strict=True)):
             return Placement(order, turned)
-    return Placement(order, order[len(first) :] + first)
+    # Core by core, whoever is as far away as the largest core is large is on another one, unless
+    # that has more than half of the CPUs.
+    by_core = [cpu for core in cores for cpu in core]
+    away = max(map(len, cores))
+    partner = dict(zip(by_core, by_core[away:] + by_core[:away], strict=True))
+    return Placement(order, tuple(partner[cpu] for cpu in order))
 
 
 def _cores(allowed: Iterable[int], siblings: Siblings) -> list[tuple[int, ...]]:

@@ -180,15 +180,15 @@ def io_counts(text: str) -> dict[str, int]:
     return {name: int(count) for name, _, count in rows}
 
 
-def stat_of(pid: int) -> str:
-    """Return the text of /proc/PID/stat; OSError if the process is gone."""
-    # the kernel cuts a process's name within a character, and anybody may give it any bytes
-    return Path(f"/proc/{pid}/stat").read_text(errors="replace")
+def value_of_process(pid: int, place: int) -> int:
+    """Return what `value_of` does of a process; OSError if it is gone."""
+    # its name may be cut within a letter of several bytes
+    return value_of(Path(f"/proc/{pid}/stat").read_text(errors="replace"), place)
 
 
 def parent_of(pid: int) -> int:
     """Return the parent's process id; OSError if the process is gone."""
-    return value_of(stat_of(pid), 1)
+    return value_of_process(pid, 1)
 
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
@@ -224,6 +224,6 @@ def _parents() -> Iterator[int]:
     with suppress(OSError, ValueError):  # its parent may be out of sight, in another container
         while pid > 1:
             yield pid
-            if Path(f"/proc/{pid}/comm").read_text(errors="replace").strip() not in _SHELLS:
+            if Path(f"/proc/{pid}/comm").read_text().strip() not in _SHELLS:
                 break
             pid = parent_of(pid)

@@ -10,28 +10,22 @@ from copycost.errors import Unavailable
 from copycost.hosts.guest.kernel import find_kernel, find_other_kernel, kernel_at
 
 
-def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:
-    """Write what passes for the header of a kernel, at boot/ in a folder."""
-    image = folder / "boot" / f"vmlinuz-{release}"
+def write_kernel(folder: Path, release: str = "6.9.9-test") -> tuple[Path, Path]:
+    """Write what passes for the header of a kernel; return it and the folder of its modules."""
+    image, modules = folder / "boot" / f"vmlinuz-{release}", folder / "lib/modules" / release
     image.parent.mkdir(parents=True)
+    modules.mkdir(parents=True)
     head = bytearray(0x400)
     head[0x202:0x206] = b"HdrS"
     head[0x20E:0x210] = (0x100).to_bytes(2, "little")
     words = f"{release} (somebody@somewhere) #1\0".encode()
     head[0x300 : 0x300 + len(words)] = words
     image.write_bytes(bytes(head))
-    return image
+    return image, modules
 
 
 def write_module(folder: Path, name: str, needs: str = "") -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.ko").write_bytes(f"ELF\0license=GPL\0depends={needs}\0\0".encode())
-
-
-def modules_of(image: Path) -> Path:
-    folder = image.parent.parent / "lib/modules/6.9.9-test"
-    folder.mkdir(parents=True)
-    return folder
 
 
 def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
@@ -40,11 +34,15 @@ def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
         find_kernel(str(tmp_path / "notes.txt"), [], tmp_path)
     with pytest.raises(Unavailable, match="No such file"):
         find_kernel(str(tmp_path / "missing"), [], tmp_path)
+    image, _ = write_kernel(tmp_path)
+    image.write_bytes(image.read_bytes()[:0x280])  # as much of it as a download brought
+    with pytest.raises(Unavailable, match="is no kernel for x86"):
+        find_kernel(str(image), [], tmp_path)
 
 
 def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:
-    image = write_kernel(tmp_path)
-    modules = modules_of(image)
+    image, modules = write_kernel(tmp_path)
+    (modules / "net").mkdir()
     write_module(modules / "net", "virtio_net", "failover")
     (modules / "modules.builtin").write_text("kernel/drivers/virtio/virtio-ring.ko\n")
     found = find_kernel(str(image), ["virtio_net", "virtio_ring"], tmp_path)
@@ -54,7 +52,7 @@ def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:
 
 
 def test_another_kernel_is_another_one(tmp_path: Path) -> None:
-    usual, other = (write_kernel(tmp_path / name, name) for name in ("6.9.9", "6.8.1"))
+    (usual, _), (other, _) = (write_kernel(tmp_path / name, name) for name in ("6.9.9", "6.8.1"))
     found = find_other_kernel(str(other), str(usual), [], tmp_path)
     assert found.release == "6.8.1"
     with pytest.raises(Unavailable, match=r"the other kernel, 6\.9\.9 \(.*\), is the usual one"):
@@ -62,8 +60,7 @@ def test_another_kernel_is_another_one(tmp_path: Path) -> None:
 
 
 def test_each_module_comes_behind_those_that_it_needs(tmp_path: Path) -> None:
-    image = write_kernel(tmp_path)
-    modules = modules_of(image)
+    image, modules = write_kernel(tmp_path)
     write_module(modules, "virtio_net", "virtio,net-failover")
     write_module(modules, "net_failover", "failover,virtio")
     write_module(modules, "failover")
@@ -80,13 +77,17 @@ def test_packed_modules_are_unpacked(
 ) -> None:
     if shutil.which(packer) is None:
         pytest.skip(f"there is no {packer}")
-    image = write_kernel(tmp_path)
-    module = modules_of(image) / "virtio.ko"
+    image, modules = write_kernel(tmp_path)
+    module = modules / "virtio.ko"
     module.write_bytes(b"ELF")
     subprocess.run([packer, "--quiet", module], check=True)
     module.unlink(missing_ok=True)
     assert kernel_at(image).in_loading_order(["virtio"]) == {"virtio": b"ELF"}
+    (packed,) = modules.iterdir()
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(Unavailable, match=r"virtio\.ko\.\w+ cannot be unpacked"):
+        kernel_at(image).in_loading_order(["virtio"])
     if packer == "zstd":
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(Unavailable, match=r"virtio\.ko\.zst cannot be .*install zstd"):
+        with pytest.raises(Unavailable, match=r"No such file .*install zstd"):
             kernel_at(image).in_loading_order(["virtio"])

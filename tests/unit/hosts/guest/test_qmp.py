@@ -1,6 +1,7 @@
 """QEMU that ends, refuses or hangs: a sentence each. A few lines of Python take its place."""
 
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -20,6 +21,14 @@ def answer(**message):
     heard = json.loads(lines.readline()); say(event="NOTHING"); say(**message); return heard
 say(QMP={})
 answer(**{"return": {}})
+"""
+OF_ANOTHER_MACHINE = """\
+answer(**{"return": {}})
+answer(**{"return": {}})
+print("unknown section", flush=True)
+say(event="MIGRATION", data={"status": "active"})
+say(event="MIGRATION", data={"status": "failed"})
+time.sleep(60)
 """
 
 
@@ -41,39 +50,24 @@ say(event="STOP")
         assert qemu.console() == ["xen-save-devices-state /state"]
 
 
-def test_a_refusal_is_told(tmp_path: Path) -> None:
-    rest = 'answer(error={"desc": "no room"})\n'
-    with emulator(tmp_path, rest) as qemu, pytest.raises(HostError, match="refused cont: no room"):
-        qemu.tell("cont")
-
-
-def test_a_state_of_another_machine_is_told(tmp_path: Path) -> None:
-    rest = """\
-answer(**{"return": {}})
-answer(**{"return": {}})
-print("unknown section", flush=True)
-say(event="MIGRATION", data={"status": "active"})
-say(event="MIGRATION", data={"status": "failed"})
-time.sleep(60)
-"""
-    with (
-        emulator(tmp_path, rest) as qemu,
-        pytest.raises(HostError, match=r"cannot load .*/state; it said last: unknown section"),
-    ):
-        qemu.load(tmp_path / "state")
-
-
-def test_an_early_end_is_told_with_its_last_words(tmp_path: Path) -> None:
-    for said, told in (
-        ("no such level", "no such level"),
-        ("Kernel panic - x\\na", "Kernel panic - x"),
-    ):
-        rest = f'print("{said}", file=sys.stderr, flush=True)\nsys.exit(3)\n'
-        with (
-            emulator(tmp_path, rest) as qemu,
-            pytest.raises(HostError, match=f"exit status 3; it said last: {told}$"),
-        ):
-            qemu.await_stop()
+@pytest.mark.parametrize(
+    ("rest", "asked", "told"),
+    [
+        ('answer(error={"desc": "no room"})', lambda it: it.tell("cont"), "refused cont: no room"),
+        (
+            OF_ANOTHER_MACHINE,
+            lambda it: it.load(Path("state")),
+            "cannot load state; it said last: unknown section",
+        ),
+        ("sys.exit('no such level')", Emulator.await_stop, "status 1; it said last: no such level"),
+        ("sys.exit('Kernel panic - x\\na')", Emulator.await_stop, "said last: Kernel panic - x"),
+    ],
+)
+def test_what_goes_wrong_is_told_with_its_last_words(
+    tmp_path: Path, rest: str, asked: Callable[[Emulator], None], told: str
+) -> None:
+    with emulator(tmp_path, rest) as qemu, pytest.raises(HostError, match=f"{told}$"):
+        asked(qemu)
 
 
 def test_a_guest_that_does_not_end_is_ended(tmp_path: Path) -> None:

@@ -2,15 +2,12 @@
 
 import os
 import re
-import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from unit.hosts.places import remote_host
-from unit.hosts.test_lock import HOLDER, hold
+from unit.hosts.places import remote_host, running
+from unit.hosts.test_lock import HOLDER, hold, is_held
 
 from copycost.errors import AttemptFailed
 from copycost.hosts.local import LocalHost
@@ -24,37 +21,22 @@ CROSSING = HOLDER.replace(
 )
 
 
-@contextmanager
-def ended_after(limit_s: float) -> Iterator[int]:
-    """Return a descriptor that tells who waits for longer that nobody waits for it any more."""
-    read, write = os.pipe()
-    timer = threading.Timer(limit_s, os.close, [write])
-    timer.start()
-    try:
-        yield read
-    finally:
-        timer.cancel()
-        timer.join()
-        os.close(read)
-
-
 def test_two_that_measure_with_each_other_do_not_wait_for_ever(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     machine = LocalHost()
     with (
-        ended_after(30.0) as limit,
+        # whose end tells who waits for longer that nobody waits for it any more
+        running("sleep", "30") as limit,
         remote_host(tmp_path) as other,
-        machine.lock(ours, [limit]) as held,
+        machine.lock(ours, [limit.ended_fd]) as held,
         hold(theirs, ours, program=CROSSING) as crossing,
-        turn_there_too(machine, other, [limit], keeps_ours=False, path=theirs),
+        turn_there_too(machine, other, [limit.ended_fd], keeps_ours=False, path=theirs),
     ):
         assert crossing.wait(30.0) == 0
         assert held.wait_s >= 0.9
-        for path in (ours, theirs):
-            attempt = ["flock", "--nonblock", str(path), "true"]
-            assert subprocess.run(attempt, check=False).returncode == 1
+        assert [is_held(path) for path in (ours, theirs)] == [True, True]
     said = capfd.readouterr().err
     assert said.count("copycost: another measurement runs on the other machine: waiting\n") == 1
     assert "copycost: the other measurement on the other machine is over after " in said
@@ -64,17 +46,16 @@ def test_whose_lock_is_the_first_keeps_it_while_it_waits(tmp_path: Path) -> None
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     machine = LocalHost()
     with remote_host(tmp_path) as other, machine.lock(ours, []) as held, hold(theirs) as holder:
-        attempt = ["flock", "--nonblock", str(ours), "true"]
-        tried: list[int] = []
+        tried: list[bool] = []
 
         def end() -> None:
-            tried.append(subprocess.run(attempt, check=False).returncode)
+            tried.append(is_held(ours))
             holder.kill()
 
         later = threading.Timer(1.5, end)
         later.start()
         with turn_there_too(machine, other, [], keeps_ours=True, path=theirs):
-            assert tried == [1]
+            assert tried == [True]
             assert held.wait_s >= 1.0
         later.join()
 

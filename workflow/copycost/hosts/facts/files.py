@@ -42,19 +42,15 @@ class HostFiles:
 
     def number(self, path: str) -> int | None:
         """Return the whole number that a file holds, or None."""
-        return _parsed(self.text(path), int)
+        return self.parsed(path, int)
 
-    def numbers(self, path: str) -> list[int] | None:
-        """Return the whole numbers that a file holds, in its order, or None."""
-        return _parsed(self.text(path), lambda text: [int(word) for word in text.split()])
-
-    def words(self, path: str) -> list[str] | None:
-        """Return the words that a file holds, in its order, or None."""
-        return _parsed(self.text(path), str.split)
+    def parsed(self, path: str, read: Callable[[str], _T]) -> _T | None:
+        """Return what is read from a file's text; None where that is no such text, or none."""
+        return _parsed(self.text(path), read)
 
     def cpus(self, path: str) -> list[int] | None:
         """Return the CPU numbers that a file lists, or None."""
-        return _parsed(self.text(path), parse_cpu_list)
+        return self.parsed(path, parse_cpu_list)
 
     def cpu_lists(self, patterns: Sequence[str]) -> dict[str, list[int]]:
         """Return the CPU numbers that the files list which match a pattern, by their paths."""

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -140,19 +141,25 @@ def _room_of(files: HostFiles, group: PurePosixPath) -> int | None:
 
 
 _CORE, _TCP = "proc/sys/net/core", "proc/sys/net/ipv4"
-# where each setting is, and as what `HostFiles` reads it; sizes in bytes
-_SETTINGS = {
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split()]
+
+
+# where each setting is, and what makes a value of its text; sizes in bytes
+_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     # limit of ancillary memory per socket, which notifications of zero-copy sends use up
-    "optmem_max": (f"{_CORE}/optmem_max", "number"),
+    "optmem_max": (f"{_CORE}/optmem_max", int),
     # minimum, default and maximum of a TCP socket's buffers
-    "tcp_rmem": (f"{_TCP}/tcp_rmem", "numbers"),
-    "tcp_wmem": (f"{_TCP}/tcp_wmem", "numbers"),
-    "rmem_max": (f"{_CORE}/rmem_max", "number"),
-    "wmem_max": (f"{_CORE}/wmem_max", "number"),
-    "congestion_default": (f"{_TCP}/tcp_congestion_control", "text"),
-    "congestion_available": (f"{_TCP}/tcp_available_congestion_control", "words"),
+    "tcp_rmem": (f"{_TCP}/tcp_rmem", _numbers),
+    "tcp_wmem": (f"{_TCP}/tcp_wmem", _numbers),
+    "rmem_max": (f"{_CORE}/rmem_max", int),
+    "wmem_max": (f"{_CORE}/wmem_max", int),
+    "congestion_default": (f"{_TCP}/tcp_congestion_control", str),
+    "congestion_available": (f"{_TCP}/tcp_available_congestion_control", str.split),
     # algorithms that a process without CAP_NET_ADMIN may choose
-    "congestion_allowed": (f"{_TCP}/tcp_allowed_congestion_control", "words"),
+    "congestion_allowed": (f"{_TCP}/tcp_allowed_congestion_control", str.split),
 }
 
 
@@ -167,7 +174,7 @@ def read_net(files: HostFiles, unknown: Unknowns) -> dict[str, Any]:
 
 def net_settings(files: HostFiles) -> dict[str, Any]:
     """Return the settings that decide what sends cost, None for those that are not told."""
-    return {name: getattr(files, read)(path) for name, (path, read) in _SETTINGS.items()}
+    return {name: files.parsed(path, read) for name, (path, read) in _SETTINGS.items()}
 
 
 # Of KVM and others, Hyper-V, VMware, Xen and PowerVM. Those of clouds that hand a card through

@@ -23,7 +23,7 @@ from typing import Any
 from copycost.errors import AttemptFailed, CopycostError, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.namespaces import Isolation, join_namespaces
-from copycost.hosts.processes import stat_of, value_of, waiting_process, watched_parents
+from copycost.hosts.processes import value_of_process, waiting_process, watched_parents
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.host import RemoteHost
 
@@ -159,7 +159,7 @@ def connected(log: Path) -> socket.socket:
     """
     # a run is known by the process that waits for us, and by when that started
     owner = waiting_process()
-    started = value_of(stat_of(owner), 19)
+    started = value_of_process(owner, 19)
     address = f"\0{_DAEMON}-{os.getuid()}-{owner}-{started}"
     with watched_parents() as parents:
         for _ in range(_TRIES):

@@ -89,13 +89,14 @@ def _name(file: str) -> str:
 
 def _content(path: Path) -> bytes:
     """Return a module unpacked: Debian packs with xz or not at all, Ubuntu with zstd."""
-    if path.suffix == ".zst":
-        try:
+    try:
+        if path.suffix == ".zst":
             return subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise Unavailable(f"{path} cannot be unpacked ({error})", "install zstd") from error
-    content = path.read_bytes()
-    return lzma.decompress(content) if path.suffix == ".xz" else content
+        content = path.read_bytes()
+        return lzma.decompress(content) if path.suffix == ".xz" else content
+    except (OSError, lzma.LZMAError, subprocess.CalledProcessError) as error:
+        cure = "install zstd" if path.suffix == ".zst" else "install the kernel's package again"
+        raise Unavailable(f"{path} cannot be unpacked ({error})", cure) from error
 
 
 def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
@@ -192,10 +193,11 @@ def _release_of(image: Path) -> str:
         content = image.read_bytes()
     except OSError as error:
         raise Unavailable(f"the kernel {image}: {error.strerror}", _REMEDY) from error
-    if content[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] != _MAGIC:
-        raise Unavailable(f"{image} is no kernel for x86 (a bzImage)", _REMEDY)
     start = 0x200 + int.from_bytes(content[_VERSION_AT : _VERSION_AT + 2], "little")
-    return content[start : content.index(b"\0", start)].decode(errors="replace").split()[0]
+    version = content[start:].partition(b"\0")[0].split()
+    if content[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] != _MAGIC or not version:
+        raise Unavailable(f"{image} is no kernel for x86 (a bzImage)", _REMEDY)
+    return version[0].decode(errors="replace")
 
 
 def _unpacked(package: str, folder: Path) -> Kernel:

@@ -9,7 +9,6 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
-from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from copycost.errors import HostError
@@ -95,12 +94,11 @@ class RemoteGroup(CpuGroup):
     release = asked(CpuGroup.release)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteFiles(HostFiles):
     """The files by which a kernel there describes itself; each question takes a round trip."""
 
-    root: Path = Path("/")
-    _connection: Connection | None = None
+    _connection: Connection
     _of: Target = messages.FILES
 
     text = asked(HostFiles.text)

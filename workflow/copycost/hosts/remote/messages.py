@@ -83,7 +83,7 @@ def message_of(line: bytes) -> Message:
     """Return the message of a line; NotAMessage if there is none in it."""
     try:
         found = json.loads(line, object_hook=_of_json)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
         raise NotAMessage(f"no message but {line[:60]!r}") from error
     if not isinstance(found, dict) or not {"op", "id", "event"} & found.keys():
         raise NotAMessage(f"no message but {line[:60]!r}")

@@ -141,14 +141,23 @@ class SshTarget:
 
     def control_path(self) -> str:
         """Return where the shared connection's socket is: in a folder of ours alone."""
-        runtime = os.environ.get("XDG_RUNTIME_DIR")
-        name = "copycost-ssh" if runtime else f"copycost-{os.getuid()}"
-        folder = Path(runtime or tempfile.gettempdir(), name)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
+        setting, above, name = "TMPDIR", tempfile.gettempdir(), f"copycost-{os.getuid()}"
+        if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+            setting, above, name = "XDG_RUNTIME_DIR", runtime, "copycost-ssh"
+        folder = Path(above, name)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made = folder.stat()
+        except OSError as error:  # as where it is another user's
+            raise HostError(
+                f"{folder} cannot be made ({error.strerror}); set {setting} to a folder of yours"
+            ) from error
+        if made.st_uid != os.getuid() or made.st_mode & 0o077:
             raise HostError(f"{folder}: others may write there; delete it, then run again")
         key = " ".join((self.name, *self.options))
         path = str(folder / hashlib.sha256(key.encode()).hexdigest()[:16])
         if len(path) > _LONGEST_PATH:
-            raise HostError(f"{folder}: too long a path for a socket; set TMPDIR to a shorter one")
+            raise HostError(
+                f"{folder}: too long a path for a socket; set {setting} to a shorter one"
+            )
         return path
