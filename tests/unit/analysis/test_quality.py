@@ -1,13 +1,16 @@
 """How clean the measurements were is told, and nothing is left out for it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from analysed import facts_of
 from synthetic import Run, make_cells
 
+from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.json_values import Facts
+from copycost.analysis.quality_table import quality_table
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import summarise
 
@@ -43,6 +46,20 @@ def test_spread_and_too_few_repetitions_are_told() -> None:
     assert set(gates_of(facts_of(Run(**SMALL))).values()) == {0}
     assert gates_of(facts_of(Run(**SMALL, noise=0.3)))["spread"] > 6
     assert gates_of(facts_of(Run(**SMALL, repetitions=1)))["few_repetitions"] == 12
+
+
+@pytest.mark.parametrize("received", [None, 0.0])
+def test_cells_in_which_nothing_arrived_have_a_table(
+    received: float | None, tmp_path: Path
+) -> None:
+    """Of nothing measured, or of segments sent again until the window's end."""
+    cells = make_cells(Run(**SMALL, failed=lambda *cell: received is None))
+    if received is not None:
+        cells = cells.assign(received_bytes=received, tcp_retransmits=5.0)
+    write_table(quality_table(cells), tmp_path / "quality.csv")
+    found = read_table(tmp_path / "quality.csv")
+    assert found["n"].tolist() == [0 if received is None else 5] * 12
+    assert found["retransmits_per_gigabyte"].isna().all()
 
 
 def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
