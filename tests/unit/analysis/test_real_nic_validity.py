@@ -33,25 +33,22 @@ def test_the_interval_of_a_bound_allows_for_what_it_was_picked_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "slugs"),
+    ("run", "measured", "bounds"),
     [
-        (Run(**SMALL), ["veth"]),
-        (Run(testbeds=(), msg_bytes=(1024,), udp=Udp(working_sets=("cold",))), ["sink_cold"]),
-        (Run(**SMALL, implementations=("two_copy", "one_copy")), []),
-        (Run(**SMALL, implementations=("zero_copy",)), []),
+        (Run(**SMALL), [], ["veth"]),
+        (Run(testbeds=(), msg_bytes=(1024,), udp=Udp(working_sets=("cold",))), [], ["sink_cold"]),
+        (Run(**SMALL, implementations=("two_copy", "one_copy")), [], []),
+        (Run(**SMALL, implementations=("zero_copy",)), [], []),
+        (Run(**SMALL, copied_share=lambda size: 0.0, udp=Udp(msg_bytes=(1024,))), ["veth"], []),
     ],
 )
-def test_less_than_both_gives_fewer_bounds(run: Run, slugs: list[str]) -> None:
+def test_less_than_both_or_real_zero_copy_with_a_receiver_gives_fewer_bounds(
+    run: Run, measured: list[str], bounds: list[str]
+) -> None:
     card = facts_of(run)["network_card"]
-    assert card["measured"] == []
-    assert [one["slug"] for one in card["bounds"]] == slugs
-
-
-def test_real_zero_copy_with_a_receiver_needs_no_bounds() -> None:
-    run = Run(**SMALL, copied_share=lambda size: 0.0, udp=Udp())
-    card = facts_of(run)["network_card"]
-    assert (card["measured"], card["wires"]) == (["veth"], [])
-    assert (card["copied"], card["sent"], card["bounds"]) == ([], None, [])
+    assert [one["slug"] for one in card["bounds"]] == bounds
+    assert card["measured"] == measured
+    assert (card["wires"], card["copied"], card["sent"]) == ([], [], None)
 
 
 def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:
@@ -62,8 +59,5 @@ def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:
     assert found["warnings"] == {"steal": 12}
     assert (found["n_cells"], found["n_clean"]) == (12, 0)
     found_once = {"status": ["measured"] * 9 + ["failed"], "warnings": ["steal"] + [""] * 9}
-    trips = pd.DataFrame(found_once)
-    qualities = [one["quality"] for one in facts["conditions"].values()]
-    more = undisturbed_facts([trips, trips], qualities)
-    assert (more["n_measured"], more["n_disturbed"]) == (18, 2)
-    assert (more["warnings"], more["n_cells"]) == ({"steal": 2}, 12)
+    more = undisturbed_facts([pd.DataFrame(found_once)] * 2, [])
+    assert (more["n_measured"], more["n_disturbed"], more["warnings"]) == (18, 2, {"steal": 2})
