@@ -26,7 +26,7 @@ RUN = Run(
 
 @cache
 def usual() -> Facts:
-    found: Facts = facts_of(RUN, in_guests(make_cells(RUN)))
+    found: Facts = facts_of(RUN, in_guests(make_cells(RUN)))["virtual"]
     return found
 
 
@@ -37,7 +37,7 @@ def test_the_parts_of_what_a_byte_costs_outside_add_up_to_it() -> None:
     np.testing.assert_allclose(parts, guests["outside"])
     np.testing.assert_allclose(parts, 2.6 * guests["both_cpu_ns_per_byte"])
     assert rows.loc[rows["testbed"] == "veth", "outside"].isna().all()
-    (found,) = usual()["virtual"]["conditions"]
+    (found,) = usual()["conditions"]
     shares = {part["name"]: part["value"] for part in found["parts"]}
     assert sum(shares.values()) == pytest.approx(1.0)
     assert list(shares) == ["vcpu", "io", "worker"], "the largest first"
@@ -46,28 +46,23 @@ def test_the_parts_of_what_a_byte_costs_outside_add_up_to_it() -> None:
     assert found["stalled"] is None
 
 
-def test_what_a_guest_counts_beyond_its_virtual_cpus_was_waited_for() -> None:
+def test_what_a_guest_counts_beyond_its_virtual_cpus_was_waited_for_and_what_not_is_a_gap() -> None:
     cells = in_guests(make_cells(RUN))
     columns = [f"{side}_guest_cpu_ns_per_byte" for side in ("sender", "receiver")]
     cells[columns] *= 2.0
-    (found,) = facts_of(RUN, cells)["virtual"]["conditions"]
-    # 3.0 of the processes' time, of which the virtual CPUs ran for 1.6
-    assert found["stalled"]["value"] == pytest.approx(1.4 / 3.0)
-
-
-def test_what_a_guest_did_not_count_leaves_what_was_counted_outside() -> None:
-    cells = in_guests(make_cells(RUN))
     lost = (cells["rep"] == 1) & (cells["testbed"] == "vm_pair")
     cells.loc[lost, ["sender_cpu_ns_per_byte", "both_cpu_ns_per_byte"]] = np.nan
     facts = facts_of(RUN, cells)["virtual"]
     (found,) = facts["conditions"]
+    # 3.0 of the processes' time, of which the virtual CPUs ran for 1.6
+    assert found["stalled"]["value"] == pytest.approx(1.4 / 3.0)
     assert (found["parts"][0]["n"], found["within"]["n"]) == (5, 4)
     (compared,) = facts["compared"]
     assert (compared["outside"]["n"], compared["inside"]["n"]) == (5, 4)
 
 
 def test_guests_are_compared_with_the_same_rounds_without_them() -> None:
-    (found,) = usual()["virtual"]["compared"]
+    (found,) = usual()["compared"]
     assert (found["slug"], found["without"], found["emulated"]) == ("vm_pair", "veth", True)
     for key, ratio in (("throughput", 0.5), ("inside", 1.0), ("outside", 2.6)):
         assert found[key]["value"] == pytest.approx(ratio, rel=0.02)
