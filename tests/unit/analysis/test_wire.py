@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from analysed import inputs_of
 from synthetic import Run, make_cells
-from wires import WHOLE, WIRES, other_machine, over_wire
+from wires import WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
+from copycost.analysis.wire import MACHINES, with_machines
 from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
@@ -46,12 +46,6 @@ def at_rate(rate: float) -> pd.DataFrame:
     """Return cells that all have one throughput, but for noise."""
     cells = over_wire(make_cells(RUN))
     return cells.assign(throughput_bits_per_s=rate * (1 + 1e-4 * cells["rep"]))
-
-
-def test_parts_add_up_to_what_both_machines_took() -> None:
-    rows = with_machines(over_wire(make_cells(RUN)))
-    np.testing.assert_allclose(rows[MACHINES], WHOLE * rows["both_cpu_ns_per_byte"])
-    np.testing.assert_allclose(sum(rows[part_column(part)] for part in PARTS), rows[MACHINES])
 
 
 def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
