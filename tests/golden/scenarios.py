@@ -6,59 +6,45 @@ from collections.abc import Callable
 from synthetic import IMPLEMENTATIONS, Run, Truth, Udp
 
 SMALL = {"msg_bytes": (1024, 4096, 16384, 65536), "n_threads": (1, 2)}
-
-
-ONE_SIZE = {"msg_bytes": (65536,), "n_threads": (1,)}
 Curve = Callable[[float, int], float]
 
 
 def _one_and_zero(one: Curve, zero: Curve) -> Truth:
-    def log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
-        if implementation == "one_copy":
-            return one(math.log2(msg_bytes), n_threads)
-        return zero(math.log2(msg_bytes), n_threads) if implementation == "zero_copy" else 0.0
-
-    return log_ratio
+    """Return log ratios of one_copy and zero_copy by the logarithm of the size, and threads."""
+    curves = {"one_copy": one, "zero_copy": zero}
+    return lambda name, size, n: curves[name](math.log2(size), n) if name in curves else 0.0
 
 
-def _even(log2_size: float, n_threads: int) -> float:
-    return 0.0
+def _always(log_ratio: float) -> Curve:
+    return lambda log2_size, n_threads: log_ratio
 
 
-def _loses(log2_size: float, n_threads: int) -> float:
-    return -0.4
+def _at(lowest: float, end: float) -> Curve:
+    """Return what is ahead at some sizes and behind at all others."""
+    return lambda log2_size, n_threads: 0.3 if lowest <= log2_size < end else -0.3
 
 
-def _wins(log2_size: float, n_threads: int) -> float:
-    return 0.3
-
-
-def _zigzag(log2_size: float, n_threads: int) -> float:
-    return 0.3 if 12 <= log2_size < 16 else -0.3
-
-
-def _lone(log2_size: float, n_threads: int) -> float:
-    return 0.3 if log2_size == 14 else -0.3
-
+_EVEN, _LOSES = _always(0.0), _always(-0.4)
+_ZIGZAG = _at(12, 16)
 
 SCENARIOS: dict[str, Run] = {
     "found": Run(),
-    "up_to": Run(**SMALL, log_ratio=_one_and_zero(lambda x, n: 0.2 * (13.2 - x), _loses)),
+    "up_to": Run(**SMALL, log_ratio=_one_and_zero(lambda x, n: 0.2 * (13.2 - x), _LOSES)),
     "always_and_none_copied": Run(
         **SMALL,
-        log_ratio=_one_and_zero(_wins, lambda x, n: 0.6),
+        log_ratio=_one_and_zero(_always(0.3), _always(0.6)),
         copied_share=lambda msg_bytes: 0.0,
     ),
-    "never": Run(**SMALL, log_ratio=_one_and_zero(_loses, _loses)),
+    "never": Run(**SMALL, log_ratio=_one_and_zero(_LOSES, _LOSES)),
     "mixed": Run(
         msg_bytes=(256, 1024, 4096, 16384, 65536, 262144),
         n_threads=(2,),
-        log_ratio=_one_and_zero(_zigzag, _zigzag),
+        log_ratio=_one_and_zero(_ZIGZAG, _ZIGZAG),
     ),
-    "lone_reversal": Run(**SMALL, log_ratio=_one_and_zero(_lone, _loses)),
-    "undecided": Run(**SMALL, log_ratio=_one_and_zero(_even, _even), noise=0.15, seed=5),
+    "lone_reversal": Run(**SMALL, log_ratio=_one_and_zero(_at(14, 15), _LOSES)),
+    "undecided": Run(**SMALL, log_ratio=_one_and_zero(_EVEN, _EVEN), noise=0.15, seed=5),
     "depends_on_threads": Run(
-        **SMALL, log_ratio=_one_and_zero(lambda x, n: 0.3 if n == 1 else -0.3, _loses)
+        **SMALL, log_ratio=_one_and_zero(lambda x, n: 0.3 if n == 1 else -0.3, _LOSES)
     ),
     "observed_once": Run(**SMALL, repetitions=1),
     "counters": Run(**SMALL, counters=True),
@@ -79,7 +65,7 @@ SCENARIOS: dict[str, Run] = {
         **SMALL,
         repetitions=5,
         noise=0.01,
-        log_ratio=_one_and_zero(_even, lambda x, n: 0.2 * (x - 13)),
+        log_ratio=_one_and_zero(_EVEN, lambda x, n: 0.2 * (x - 13)),
         copied_share=lambda msg_bytes: 0.0,
     ),
     "misses_rise": Run(
@@ -106,7 +92,8 @@ SCENARIOS: dict[str, Run] = {
         testbeds=(), implementations=IMPLEMENTATIONS, udp=Udp(n_threads=(1, 2)), msg_bytes=(1024,)
     ),
     "udp_with_a_receiver": Run(
-        **ONE_SIZE,
+        msg_bytes=(65536,),
+        n_threads=(1,),
         udp=Udp(testbeds=("veth_udp",), working_sets=("hot",), copied_share=1.0, lost_share=0.1),
     ),
 }

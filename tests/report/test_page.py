@@ -92,13 +92,12 @@ def test_the_page_is_whole(html: Path, browser: Browser) -> None:
     check_html(html, browser)
 
 
-def test_headings_have_links_to_themselves(page: Page) -> None:
+def test_headings_have_links_and_a_folded_chapter_opens_for_one_and_for_print(
+    page: Page, html: Path
+) -> None:
     links = page.locator("h1#sec-cells > a.permalink")
     assert links.get_attribute("href") == "#sec-cells"
     assert page.locator("nav").inner_text().splitlines()[-1].endswith("Cells")
-
-
-def test_a_folded_chapter_opens_for_a_link_into_it_and_for_print(page: Page, html: Path) -> None:
     hidden = page.get_by_text("Hidden words.")
     assert not hidden.is_visible()
     page.locator("summary").click()
@@ -114,7 +113,7 @@ def test_a_folded_chapter_opens_for_a_link_into_it_and_for_print(page: Page, htm
     assert page.evaluate("document.querySelector('#sec-inside').checkVisibility()")
 
 
-def test_points_have_tips(page: Page) -> None:
+def test_points_and_numbers_have_tips(page: Page) -> None:
     points = page.locator("#fig-points g.tip")
     assert points.count() == 2
     points.nth(1).hover()
@@ -123,9 +122,6 @@ def test_points_have_tips(page: Page) -> None:
     assert page.locator(".tip-box").inner_text() == "a < b"
     page.mouse.move(1, 1)
     assert not page.locator(".tip-box").is_visible()
-
-
-def test_a_number_tells_its_source(page: Page) -> None:
     page.get_by_text("9.5", exact=True).hover()
     assert page.locator(".tip-box").inner_text() == "tables/a.csv: line 2, median"
     page.get_by_text("10.2", exact=True).hover()

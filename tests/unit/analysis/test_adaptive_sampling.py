@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 from zlib import crc32
 
@@ -92,8 +92,9 @@ def sizes_of(cells: Iterable[Cell]) -> list[int]:
     return sorted({cell.msg_bytes for cell in cells})
 
 
-@pytest.mark.parametrize("testbed", ["veth", "vm_pair"])
-@pytest.mark.parametrize("crossover", [2000, 11000, 200_000])
+@pytest.mark.parametrize(
+    ("crossover", "testbed"), [(2000, "veth"), (11000, "vm_pair"), (200_000, "veth")]
+)
 def test_a_bracket_of_sixteen_is_narrowed_to_one_and_a_half(crossover: float, testbed: str) -> None:
     rows, chosen = run(config(testbeds=[testbed]), gains_from(crossover))
     below = max(size for size in sizes_of(rows) if size < crossover)
@@ -102,9 +103,8 @@ def test_a_bracket_of_sixteen_is_narrowed_to_one_and_a_half(crossover: float, te
     for cell in (each for cells in chosen for each in cells):
         step = (1 << cell.msg_bytes.bit_length() - 1) // 16
         assert cell.msg_bytes % step == 0
-        for name in ("two_copy", "one_copy"):
-            for rep in (1, 2, 3, 4, 5):
-                assert replace(cell, implementation=name, rep=rep) in rows
+        for name, rep in product(("two_copy", "one_copy"), (1, 2, 3, 4, 5)):
+            assert replace(cell, implementation=name, rep=rep) in rows
 
 
 def test_where_the_verdict_is_open_both_sides_of_it_are_narrowed() -> None:
@@ -120,11 +120,6 @@ def test_where_the_verdict_is_open_both_sides_of_it_are_narrowed() -> None:
     )
 
 
-@pytest.mark.parametrize("log", [0.3, -0.3, 0.0])
-def test_where_all_is_settled_nothing_is_added(log: float) -> None:
-    assert run(config(), lambda _cell: log)[1] == [[], [], [], []]
-
-
 def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> None:
     asked = config({"minutes": 4}, implementations=["two_copy", "one_copy", "zero_copy"])
     rows = measured(asked, Grid.of(asked).cells, gains_from(9000), noise=0.1)
@@ -134,7 +129,9 @@ def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> N
     assert choice.cells
 
 
-def test_without_a_baseline_a_result_or_a_second_repetition_nothing_is_added() -> None:
+def test_where_all_is_settled_or_nothing_is_compared_nothing_is_added() -> None:
+    for log in (0.3, -0.3, 0.0):
+        assert run(config(), lambda _cell, log=log: log)[1] == [[], [], [], []]
     alone = config(implementations=["one_copy"])
     assert run(alone, gains_from(8000))[1] == [[], [], [], []]
     asked = config()

@@ -6,45 +6,21 @@ import pytest
 from analysed import asked, facts_of, text_of
 from synthetic import Run
 
-from copycost.analysis.finding import Finding
-from copycost.analysis.json_values import Facts
-
 pytestmark = pytest.mark.slow
 
 SIZES = (256, 1024, 4096, 16384, 65536)
 
 
-def pair_of(run: Run) -> tuple[Finding, list[Facts]]:
-    """Return what is found of one_copy and two_copy, and what each thread count does."""
-    facts = facts_of(run)
-    (found,) = (one for one in asked(facts, "crossover", "veth") if one.subject == "one_copy")
-    return found, facts["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]
-
-
-def rising(name: str, size: int, n_threads: int) -> float:
-    return 0.03 * (math.log2(size) - 12.4) if name == "one_copy" else 0.0
-
-
-def cells_differ_in_spread(seed: int, repetitions: int) -> Run:
-    return Run(
-        msg_bytes=SIZES, n_threads=(1, 2, 4), noise=0.03, repetitions=repetitions, seed=seed,
-        log_ratio=rising,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("repetitions", [5, 7])
-def test_some_decided_and_others_not_is_no_dependence_on_the_threads(repetitions: int) -> None:
-    found = [pair_of(cells_differ_in_spread(seed, repetitions)) for seed in range(4)]
-    assert any(len({row["outcome"] for row in by_threads}) > 1 for _, by_threads in found)
-    assert all(one.verdict != "depends" for one, _ in found)
-
-
 def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
     run = Run(
         msg_bytes=SIZES, n_threads=(1, 2), noise=0.003, repetitions=5,
-        log_ratio=lambda name, size, n: rising(name, size * n * n, n),
+        log_ratio=lambda name, size, n: (
+            0.03 * (math.log2(size * n * n) - 12.4) if name == "one_copy" else 0.0
+        ),
     )  # fmt: skip
-    found, by_threads = pair_of(run)
+    facts = facts_of(run)
+    (found,) = (one for one in asked(facts, "crossover", "veth") if one.subject == "one_copy")
+    by_threads = facts["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]
     assert found.verdict == "from"
     assert [row["sizes"]["better"][0] for row in by_threads] == [16384, 4096]
     assert (found.below_bytes, found.above_bytes) == (1024, 16384)

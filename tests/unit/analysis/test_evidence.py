@@ -9,7 +9,6 @@ from analysed import asked, facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.expectations import EXPECTATIONS
-from copycost.analysis.finding import Finding
 
 pytestmark = pytest.mark.slow
 
@@ -22,16 +21,12 @@ def test_counter_that_reads_0_everywhere_is_not_counted() -> None:
     assert {one.quantity for one in asked(facts, "misses")} == {"l1d_load_misses_per_byte"}
 
 
-def all_busy(row: Mapping[str, object]) -> float:
-    """Return CPU time per byte with which the four CPUs are all in use."""
-    return 2e9 / float(str(row["received_bytes"]))
-
-
 def test_every_expectation_is_said_and_tested() -> None:
     names = (*IMPLEMENTATIONS, "sendmmsg", "sendmmsg_x16", "uring_zero_copy")
     udp = Udp(implementations=names, testbeds=("sink", "veth_udp"))
     grid = {"msg_bytes": (1024, 65536), "n_threads": (1, 2, 4), "cpus": 4}
-    busy = {"both_cpu_ns_per_byte": lambda row: 2 * all_busy(row)}
+    # the four CPUs are all in use
+    busy = {"both_cpu_ns_per_byte": lambda row: 4e9 / row["received_bytes"]}
     runs = [
         Run(**grid, counters=True, udp=udp),
         Run(**grid, counters=True, changes=busy, copied_share=lambda msg_bytes: 0.0),
@@ -67,10 +62,9 @@ def test_zero_copy_need_not_pay_where_it_is_copied() -> None:
 
 
 def test_cells_that_contradict_each_other_are_not_averaged() -> None:
-    def truth(name: str, size: int, threads: int) -> float:
-        return {1024: -0.5, 65536: 0.5}[size] if name == "zero_copy" else 0.0
-
-    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,), noise=0.005, log_ratio=truth))
+    gains = {("zero_copy", 1024): -0.5, ("zero_copy", 65536): 0.5}
+    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,), noise=0.005,
+                         log_ratio=lambda name, size, n: gains.get((name, size), 0.0)))  # fmt: skip
     (cost,) = (
         one.reason("both_cpu_ns_per_byte")
         for one in asked(facts, "crossover")
@@ -88,35 +82,23 @@ def test_cells_that_contradict_each_other_are_not_averaged() -> None:
     assert "--- | less in 1, more in 1 |" in text_of(facts, "analysis")
 
 
-def threads_of(run: Run) -> list[Finding]:
-    return asked(facts_of(run), "threads")
-
-
 def test_sizes_that_part_have_no_mean() -> None:
-    """What rises with small messages and falls with large ones has no course of its own."""
+    """What rises with small messages and falls with large ones has no course, and no growth."""
 
-    def truth(name: str, size: int, threads: int) -> float:
-        return (0.3 if size < 4096 else -0.3) * math.log2(threads)
+    def switches(row: Mapping[str, float]) -> float:
+        grown = 2.0 if row["msg_bytes"] < 4096 else 0.5
+        return 0.01 * grown ** (row["n_threads"] - 1) * (1 + 0.001 * row["rep"])
 
     run = Run(
         msg_bytes=(256, 1024, 16384, 65536),
         n_threads=(1, 2, 4),
-        log_ratio=truth,
+        log_ratio=lambda name, size, n: (0.3 if size < 4096 else -0.3) * math.log2(n),
         scaling=lambda n_threads: 1.0,
+        changes={"context_switches_per_message": switches},
     )
-    for found in threads_of(run):
+    for found in asked(facts_of(run), "threads"):
         assert (found.verdict, found.estimate) == ("by_size", None)
         assert found.reason("cpus_in_use") is None
-
-
-def test_cells_that_contradict_each_other_have_no_growth() -> None:
-    def switches(row: dict[str, float]) -> float:
-        grown = 2.0 if row["msg_bytes"] < 4096 else 0.5
-        return 0.01 * grown ** (row["n_threads"] - 1) * (1 + 0.001 * row["rep"])
-
-    changes = {"context_switches_per_message": switches}
-    run = Run(**SMALL, noise=0.005, changes=changes)
-    for found in threads_of(run):
         grown = found.reason("context_switches_per_message")
         assert grown is not None
         assert (grown.verdict, grown.estimate) == ("cells_disagree", None)

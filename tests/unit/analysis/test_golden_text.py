@@ -44,10 +44,9 @@ def test_chapter_is_the_golden_one(name: str) -> None:
 
 def verdicts_of(name: str, condition: str) -> str:
     """Return in a line what the facts of a scenario decide."""
-    found = facts_of_scenario(name)["conditions"][condition]
-    if not found["n_measured"]:
-        return f"{name}, {condition}: not measured\n"
     facts = facts_of_scenario(name)
+    if not facts["conditions"][condition]["n_measured"]:
+        return f"{name}, {condition}: not measured\n"
     decided = {
         question: ", ".join(dict.fromkeys(one.verdict for one in asked(facts, question, condition)))
         for question in ("zero_copy", "misses", "threads")

@@ -23,18 +23,27 @@ CELLS: dict[str, Any] = {
 FACTORS = {"apart": 1.0, "same": 1.5, "free": 1.0}
 
 
-def faster_on_one_cpu(row: pd.Series) -> float:
-    return float(row["throughput_bits_per_s"] * FACTORS[row["placement"]])
+def in_all_placements() -> pd.DataFrame:
+    """Return cells in which a thread is faster with both ends on one CPU."""
+    cells = make_cells(Run(**CELLS, placements=tuple(FACTORS)))
+    factor = cells["placement"].map(FACTORS)
+    return cells.assign(throughput_bits_per_s=cells["throughput_bits_per_s"] * factor)
 
 
-def in_all_placements(changed: Callable[[pd.Series], float] = faster_on_one_cpu) -> pd.DataFrame:
-    return make_cells(
-        Run(**CELLS, placements=tuple(FACTORS), changes={"throughput_bits_per_s": changed})
-    )
+def beside_a_reference(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the same where two_copy was measured beside the others, and once alone."""
+    key = ["placement", "msg_bytes", "n_threads", "rep"]
+    own = cells[cells["implementation"] == "two_copy"].set_index(key)["throughput_bits_per_s"]
+    beside = own.reindex(pd.MultiIndex.from_frame(cells[key])).to_numpy()
+    cells = cells.assign(reference="two_copy", reference_throughput_bits_per_s=beside)
+    return cells[(cells["implementation"] != "two_copy") | (cells["rep"] == 1)]
 
 
-def test_each_cell_is_compared_with_itself_where_both_ends_are_apart() -> None:
-    facts = placement_facts(in_all_placements(), None, SETTINGS)
+@pytest.mark.parametrize("made", [lambda cells: cells, beside_a_reference])
+def test_each_cell_is_compared_with_itself_where_both_ends_are_apart(
+    made: Callable[[pd.DataFrame], pd.DataFrame],
+) -> None:
+    facts = placement_facts(made(in_all_placements()), None, SETTINGS)
     assert facts is not None
     told = [(group["placement"], group["n"]) for group in facts["groups"]]
     assert told == [("same", 8), ("free", 8)]
@@ -44,33 +53,16 @@ def test_each_cell_is_compared_with_itself_where_both_ends_are_apart() -> None:
     assert 0.95 < free["lowest"] <= free["highest"] < 1.05
 
 
-def test_a_reference_counts_in_the_repetitions_of_others_too() -> None:
-    cells = in_all_placements()
-    key = ["placement", "msg_bytes", "n_threads", "rep"]
-    own = cells[cells["implementation"] == "two_copy"].set_index(key)["throughput_bits_per_s"]
-    beside = own.reindex(pd.MultiIndex.from_frame(cells[key])).to_numpy()
-    cells = cells.assign(reference="two_copy", reference_throughput_bits_per_s=beside)
-    facts = placement_facts(
-        cells[(cells["implementation"] != "two_copy") | (cells["rep"] == 1)], None, SETTINGS
-    )
-    assert facts is not None
-    assert [group["n"] for group in facts["groups"]] == [8, 8]
-    assert facts["groups"][0]["n_sure"] == 8
-
-
 def test_where_one_placement_was_measured_there_is_nothing_to_say() -> None:
     cells = in_all_placements()
-    for name in FACTORS:
-        assert placement_facts(cells[cells["placement"] == name], None, SETTINGS) is None
     failed = cells.assign(status="failed", throughput_bits_per_s=np.nan)
-    assert placement_facts(failed, None, SETTINGS) is None
+    for some in (failed, *(cells[cells["placement"] == name] for name in FACTORS)):
+        assert placement_facts(some, None, SETTINGS) is None
 
 
 def test_round_trips_are_told_apart_from_streams() -> None:
     trips = make_round_trips(RoundTrips())
-    columns = ["p50_ns", "p90_ns", "mean_ns"]
-    on_one_cpu = trips.assign(placement="same", condition="veth_same")
-    on_one_cpu[columns] /= 10.0
+    on_one_cpu = trips.assign(placement="same", condition="veth_same", p50_ns=trips["p50_ns"] / 10)
     cells = make_cells(Run(**CELLS))
     facts = placement_facts(cells, pd.concat([trips, on_one_cpu], ignore_index=True), SETTINGS)
     assert facts is not None

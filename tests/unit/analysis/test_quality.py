@@ -1,13 +1,15 @@
 """How clean the measurements were is told, and nothing is left out for it."""
 
 from dataclasses import replace
+from pathlib import Path
 
-import pandas as pd
 import pytest
 from analysed import facts_of
 from synthetic import Run, make_cells
 
+from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.json_values import Facts
+from copycost.analysis.quality_table import quality_table
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import summarise
 
@@ -40,9 +42,22 @@ def test_cell_that_breaks_a_bound_is_counted(column: str, value: float, gate: st
 
 
 def test_spread_and_too_few_repetitions_are_told() -> None:
-    assert set(gates_of(facts_of(Run(**SMALL))).values()) == {0}
     assert gates_of(facts_of(Run(**SMALL, noise=0.3)))["spread"] > 6
     assert gates_of(facts_of(Run(**SMALL, repetitions=1)))["few_repetitions"] == 12
+
+
+@pytest.mark.parametrize("received", [None, 0.0])
+def test_cells_in_which_nothing_arrived_have_a_table(
+    received: float | None, tmp_path: Path
+) -> None:
+    """Of nothing measured, or of segments sent again until the window's end."""
+    cells = make_cells(Run(**SMALL, failed=lambda *cell: received is None))
+    if received is not None:
+        cells = cells.assign(received_bytes=received, tcp_retransmits=5.0)
+    write_table(quality_table(cells), tmp_path / "quality.csv")
+    found = read_table(tmp_path / "quality.csv")
+    assert found["n"].tolist() == [0 if received is None else 5] * 12
+    assert found["retransmits_per_gigabyte"].isna().all()
 
 
 def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
@@ -64,24 +79,18 @@ def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
     assert without["n_compared"] == 3
 
 
-def _two_modes(repetitions: int) -> tuple[Run, pd.DataFrame]:
-    """Return a run in which one cell is three times as fast in every other round."""
-    run = Run(**SMALL, repetitions=repetitions, noise=0.002)
+def test_a_cell_in_two_modes_is_told_with_both() -> None:
+    """It is three times as fast in every other round."""
+    run = Run(**SMALL, repetitions=7, noise=0.002)
     cells = make_cells(run)
     cell = (cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 65536)
     fast = cell & (cells["n_threads"] == 2) & (cells["rep"] % 2 == 0)
     cells.loc[fast, "throughput_bits_per_s"] *= 3.0
-    return run, cells
-
-
-def test_a_cell_in_two_modes_is_told_with_both() -> None:
-    facts = facts_of(*_two_modes(7))
-    quality = facts["conditions"]["veth"]["quality"]
-    (found,) = quality["modes"]
+    facts = facts_of(run, cells)
+    (found,) = facts["conditions"]["veth"]["quality"]["modes"]
     assert found == {"implementation": "one_copy", "msg_bytes": 65536, "n_threads": 2}
     assert facts["modes"]["share_held"] is None
-
-    table = summarise(_two_modes(7)[1], StatisticsSettings(resamples=100))
+    table = summarise(cells, StatisticsSettings(resamples=100))
     (row,) = table[table["n_lower"] > 0].to_dict("records")
     assert (row["metric"], row["n_lower"], row["n"]) == ("throughput_bits_per_s", 4, 7)
     assert row["upper_mode"] / row["lower_mode"] == pytest.approx(3.0, rel=0.05)

@@ -8,7 +8,6 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 import pytest
@@ -75,10 +74,8 @@ def _random_udp(rng: np.random.Generator) -> Udp | None:
     further = [(), (), ("sendmmsg", "sendmmsg_x16", "uring_zero_copy")][int(rng.integers(3))]
 
     def log_ratio(working_set: str, implementation: str, msg_bytes: int) -> float:
-        where = int(working_set == "cold")
-        if implementation in ("two_copy", "sendmmsg"):
-            return 0.0
-        return float(slopes[where] * (math.log2(msg_bytes) - offsets[where]))
+        where, copies = int(working_set == "cold"), implementation in ("two_copy", "sendmmsg")
+        return 0.0 if copies else float(slopes[where] * (math.log2(msg_bytes) - offsets[where]))
 
     return Udp(
         implementations=(*IMPLEMENTATIONS[int(rng.integers(2)) :], *further),
@@ -95,25 +92,17 @@ def _random_udp(rng: np.random.Generator) -> Udp | None:
     )
 
 
-@cache
-def analysed(seed: int) -> tuple[Facts, str]:
-    facts = facts_of(random_run(seed))
-    return facts, text_of(facts, "decisions", "decisions_by_size", "analysis", "results")
+@pytest.fixture(params=SEEDS, scope="module")
+def facts(request: pytest.FixtureRequest) -> Facts:
+    found: Facts = facts_of(random_run(request.param))
+    if request.param == SEEDS[0]:
+        assert facts_of(random_run(request.param)) == found, "not the same every time"
+    return found
 
 
-@pytest.fixture(params=SEEDS)
-def found(request: pytest.FixtureRequest) -> tuple[Facts, str]:
-    return analysed(request.param)
-
-
-@pytest.fixture
-def facts(found: tuple[Facts, str]) -> Facts:
-    return found[0]
-
-
-@pytest.fixture
-def text(found: tuple[Facts, str]) -> str:
-    return found[1]
+@pytest.fixture(scope="module")
+def text(facts: Facts) -> str:
+    return text_of(facts, "decisions", "decisions_by_size", "analysis", "results")
 
 
 def test_text_reads_like_a_person_wrote_it(text: str) -> None:
@@ -139,7 +128,7 @@ def test_answers_do_not_contradict_each_other(facts: Facts) -> None:
         }
         for way in {"one_copy", "zero_copy"} & pairs.keys():
             pair = facts["conditions"][name]["crossovers"][f"{way}_vs_two_copy"]
-            _check_pair(pairs[way], pair["by_threads"])
+            check_pair(pairs[way], pair["by_threads"])
         zero = pairs.get("zero_copy")
         broken = {one.subject for one in asked(facts, "expectation", name) if one.n_worse}
         for fastest in asked(facts, "zero_copy", name):
@@ -155,7 +144,7 @@ def test_answers_do_not_contradict_each_other(facts: Facts) -> None:
             assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
 
 
-def _check_pair(found: Finding, by_threads: Sequence[Facts]) -> None:
+def check_pair(found: Finding, by_threads: Sequence[Facts]) -> None:
     for verdict, count in (("always", found.n_better), ("never", found.n_worse)):
         assert found.verdict != verdict or count == found.n_cells
     by_size = {
@@ -174,8 +163,3 @@ def test_always_is_said_only_of_all_cells(facts: Facts, text: str) -> None:
     outcomes = {one.verdict for one in asked(facts, "crossover")}
     for outcome, words in (("always", "`two_copy` at every size"), ("never", "at no size")):
         assert outcome in outcomes or words not in text.partition("q4}")[2]
-
-
-@pytest.mark.parametrize("seed", SEEDS[::12])
-def test_facts_are_the_same_every_time(seed: int) -> None:
-    assert facts_of(random_run(seed)) == analysed(seed)[0]

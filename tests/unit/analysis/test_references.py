@@ -9,6 +9,7 @@ import pytest
 from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
+from copycost.analysis.control import control_of
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.stats.settings import StatisticsSettings
@@ -56,20 +57,15 @@ def test_a_ratio_is_that_of_the_repetition_whatever_the_level_of_each() -> None:
     assert own.std(axis=1).min() > 0.1
 
 
-def test_a_reference_is_compared_with_itself_over_all_of_its_windows() -> None:
-    cells = drifting(np.random.default_rng(1))
-    few = cells[(cells["implementation"] != "two_copy") | (cells["rep"] <= 2)]
-    logs = LogCube(few).threads(THROUGHPUT, "two_copy", 2, 1)
-    assert logs.notna().sum(axis=1).tolist() == [2 + 5 + 5] * 2
-    assert (
-        LogCube(few).threads(THROUGHPUT, "one_copy", 2, 1).notna().sum(axis=1).tolist() == [5] * 2
-    )
-
-
-def test_a_reference_is_summarised_over_its_windows_beside_others_too() -> None:
+def test_a_reference_is_summarised_and_compared_with_itself_over_windows_beside_others_too() -> (
+    None
+):
     cells = drifting(np.random.default_rng(1))
     two = cells["implementation"] == "two_copy"
     cells = cells[~(two & (cells["msg_bytes"] == 65536)) & ~(two & (cells["rep"] > 3))]
+    for name, n_rounds in (("two_copy", [3 + 5 + 5]), ("one_copy", [5, 5])):
+        logs = LogCube(cells).threads(THROUGHPUT, name, 2, 1)
+        assert logs.notna().sum(axis=1).tolist() == n_rounds
     table = summarise(cells, StatisticsSettings())
     told = table.set_index(["metric", "implementation", "msg_bytes", "n_threads"])
     n = {name: told.loc[(THROUGHPUT, name, 1024, 1), "n"] for name in WAYS}
@@ -88,9 +84,8 @@ def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own
     for kept in (cells[~own | (cells["rep"] == 2)], cells[~own]):
         cube = LogCube(kept)
         for name in ("one_copy", "zero_copy"):
-            assert cube.pair(THROUGHPUT, name, "two_copy").to_numpy() == pytest.approx(
-                np.full((4, 5), LOGS[name])
-            )
+            logs = cube.pair(THROUGHPUT, name, "two_copy").to_numpy()
+            assert logs == pytest.approx(np.full((4, 5), LOGS[name]))
             assert cube.pair(THROUGHPUT, "two_copy", name).notna().all(axis=None)
         above, below = cube.levels(THROUGHPUT, "two_copy", "one_copy")
         assert (above - below).to_numpy() == pytest.approx(np.full((4, 5), -0.3))
@@ -98,13 +93,10 @@ def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own
     logs = LogCube(alone).pair(THROUGHPUT, "zero_copy", "one_copy")
     assert [*logs.columns[logs.notna().all()]] == [1, 2, 3, 5]
 
-
-def test_repetitions_beside_another_reference_are_left_out() -> None:
-    cells = drifting(np.random.default_rng(1))
     former = (cells["rep"] == 1) & (cells["implementation"] == "zero_copy")
     cells.loc[former, "reference"] = "one_copy"
     logs = LogCube(cells).pair(THROUGHPUT, "zero_copy", "two_copy")
-    assert [*logs.columns[logs.notna().all()]] == [2, 3, 4, 5]
+    assert [*logs.columns[logs.notna().all()]] == [2, 3, 4, 5], "not beside another reference"
 
 
 def test_without_a_reference_values_of_the_same_round_are_compared() -> None:
@@ -142,9 +134,8 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
         assert whole == pytest.approx(told["throughput_bits_per_s"], rel=1e-9)
 
 
-def test_the_control_says_what_the_reference_came_to_against_itself() -> None:
-    cells = drifting(np.random.default_rng(3), noise=0.02)
-    facts = facts_of(RUN, cells)
+def test_the_control_says_what_the_reference_came_to_against_itself_and_flags_a_bias() -> None:
+    facts = facts_of(RUN, drifting(np.random.default_rng(3), noise=0.02))
     assert "Compared with itself, as every other way is, `two_copy`" in text_of(facts, "decisions")
     found = facts["control"]
     assert (found["implementations"], found["chance"]) == (["two_copy"], pytest.approx(0.05))
@@ -152,12 +143,11 @@ def test_the_control_says_what_the_reference_came_to_against_itself() -> None:
     assert [whole[name] for name in ("n", "n_tested", "sign", "n_apart")] == [20, 4, 0, 0]
     assert whole["low"] < 1.0 < whole["high"]
     assert found["conditions"] == [{"slug": "veth", "throughput": whole}]
-
-
-def test_a_biased_control_is_flagged() -> None:
     cells = drifting(np.random.default_rng(3), bias=0.05, noise=0.01)
     whole = facts_of(RUN, cells)["control"]["throughput"]
     assert (whole["sign"], whole["n_apart"]) == (1, 4)
     assert whole["low"] < np.exp(0.05) < whole["high"]
-    once = facts_of(RUN, cells[cells["rep"] == 1])["control"]["throughput"]
-    assert (once["n_tested"], once["n_apart"]) == (0, 0)
+    alone = {"veth": cells[cells["rep"] == 1]}
+    once = control_of(alone, "throughput", THROUGHPUT, 0.95)
+    assert once is not None
+    assert (once["throughput"]["n_tested"], once["throughput"]["n_apart"]) == (0, 0)

@@ -1,17 +1,16 @@
 """Between two machines: what the link allows, and what a byte takes of both."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 from analysed import inputs_of
 from synthetic import Run, make_cells
-from wires import WHOLE, WIRES, other_machine, over_wire
+from wires import WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
+from copycost.analysis.wire import MACHINES, with_machines
 from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
@@ -29,33 +28,24 @@ RUN = Run(
 CARRIED = 1448 / 1538
 
 
-def facts_of(run: Run = RUN, cells: pd.DataFrame | None = None, **ends: object) -> Facts:
+def facts_of(
+    run: Run = RUN, cells: pd.DataFrame | None = None, *, one_kernel: bool = False
+) -> Facts:
     rows = over_wire(make_cells(run)) if cells is None else cells
-    peers = {"lab2": other_machine(**ends)}
+    peers = {"lab2": other_machine()}
+    peers["lab2"]["wire"]["one_kernel"] = one_kernel
     return compute_facts(replace(inputs_of(run, rows), peers=peers))
 
 
-def wire(run: Run = RUN, cells: pd.DataFrame | None = None, **ends: object) -> Facts:
-    found: Facts = facts_of(run, cells, **ends)["wire"]
+def wire(run: Run = RUN, cells: pd.DataFrame | None = None) -> Facts:
+    found: Facts = facts_of(run, cells)["wire"]
     return found
-
-
-@cache
-def usual() -> Facts:
-    """Return what is found of the usual run."""
-    return wire()
 
 
 def at_rate(rate: float) -> pd.DataFrame:
     """Return cells that all have one throughput, but for noise."""
     cells = over_wire(make_cells(RUN))
     return cells.assign(throughput_bits_per_s=rate * (1 + 1e-4 * cells["rep"]))
-
-
-def test_parts_add_up_to_what_both_machines_took() -> None:
-    rows = with_machines(over_wire(make_cells(RUN)))
-    np.testing.assert_allclose(rows[MACHINES], WHOLE * rows["both_cpu_ns_per_byte"])
-    np.testing.assert_allclose(sum(rows[part_column(part)] for part in PARTS), rows[MACHINES])
 
 
 def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
@@ -99,17 +89,15 @@ def test_cheapest_way_is_that_of_both_machines_where_they_were_counted(lost: int
 
 
 def test_time_of_one_kernel_is_not_counted_twice() -> None:
-    peers = {"lab2": other_machine()}
-    peers["lab2"]["wire"]["one_kernel"] = True
-    facts = compute_facts(replace(inputs_of(RUN, over_wire(make_cells(RUN))), peers=peers))
+    facts = facts_of(one_kernel=True)
     assert facts["conditions"]["wire-lab2"]["decisions"]["cpu_of"] == "processes"
 
 
 def test_completions_say_whether_zero_copy_is_real() -> None:
-    (way,) = usual()["conditions"][0]["zero_copy"]
-    assert (way["copied_share"], way["real"]) == (0.0, True)
-    copied = replace(RUN, copied_share=lambda size: 1.0)
-    assert not wire(copied)["conditions"][0]["zero_copy"][0]["real"]
+    for share in (0.0, 1.0):
+        found = wire(replace(RUN, copied_share=lambda size, share=share: share))["conditions"][0]
+        (way,) = found["zero_copy"]
+        assert (way["copied_share"], way["real"]) == (share, share == 0.0)
     unread = over_wire(make_cells(RUN), zc_completed=np.nan, zc_copied=np.nan)
     found = wire(cells=unread)["conditions"][0]
     assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])

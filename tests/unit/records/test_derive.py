@@ -90,17 +90,9 @@ def test_without_perf_the_process_clocks_count_and_lost_datagrams_are_told(statu
     make_table([row])
 
 
-def test_a_kernel_that_does_not_tell_what_it_copied_gives_the_reason() -> None:
+def test_multiplexed_counts_are_kept_and_told_and_missing_ones_leave_gaps() -> None:
     record = sample_record("zero_copy")
     record["driver"]["sender"]["zero_copy"] |= {"copied": None, "copied_unknown": "needs Linux 6.2"}
-    row = row_of(record)
-    assert row["zc_copied"] is row["zc_copied_share"] is None
-    assert row["zc_copied_unknown"] == "needs Linux 6.2"
-    make_table([row])
-
-
-def test_multiplexed_counts_are_kept_and_told_and_missing_ones_leave_gaps() -> None:
-    record = sample_record()
     sender, receiver = (record["observed"]["perf_stat"][side] for side in ("sender", "receiver"))
     sender["events"]["cycles"] |= {"status": "multiplexed", "running_percent": 62.5}
     receiver["events"]["cycles"] |= {"value": None, "status": "not_counted"}
@@ -113,6 +105,9 @@ def test_multiplexed_counts_are_kept_and_told_and_missing_ones_leave_gaps() -> N
     assert row["sender_cycles_status"] == "multiplexed"
     assert row["sender_min_running_percent"] == 62.5
     assert row["receiver_min_running_percent"] == 100.0
+    assert row["zc_copied"] is row["zc_copied_share"] is None
+    assert row["zc_copied_unknown"] == "needs Linux 6.2"
+    make_table([row])
 
 
 def test_hardware_counters_that_run_wrongly_are_implausible_and_not_just_gaps() -> None:
@@ -131,7 +126,9 @@ def test_hardware_counters_that_run_wrongly_are_implausible_and_not_just_gaps() 
 
 
 def test_nothing_received_gives_no_infinite_cost() -> None:
-    record = sample_record()
+    codes = ("steal", "foreign_load", "steal")
+    record = sample_record(warnings=[{"code": code, "detail": "a"} for code in codes])
+    record["settings"] |= {"sender_cpus": [], "receiver_cpus": [3, 1]}
     for side in ("sender", "receiver"):
         record["driver"][side]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
         record["driver"][side]["threads"][0]["bytes"] = 0
@@ -140,16 +137,9 @@ def test_nothing_received_gives_no_infinite_cost() -> None:
     assert row["throughput_bits_per_s"] == 0
     for name in ("both_cycles_per_byte", "service_mean_ns", "first_half_share"):
         assert row[name] is None
-    make_table([row])
-
-
-def test_threads_left_to_the_scheduler_say_so_and_warnings_are_joined() -> None:
-    codes = ("steal", "foreign_load", "steal")
-    record = sample_record(warnings=[{"code": code, "detail": "a"} for code in codes])
-    record["settings"] |= {"sender_cpus": [], "receiver_cpus": [3, 1]}
-    row = row_of(record)
     assert (row["sender_cpus"], row["receiver_cpus"]) == ("any", "3,1")
     assert row["warnings"] == "foreign_load;steal"
+    make_table([row])
 
 
 def test_the_row_fills_every_column_there_is() -> None:

@@ -27,12 +27,11 @@ def facts_of(folder: Path) -> dict:
 
 
 def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:
-    figures = []
-    for name, states in (("full", ["measured", "failed"]), ("empty", ["skipped"]), ("bare", [])):
-        svg = tmp_path / "veth" / f"{name}.svg"
-        svg.parent.mkdir(exist_ok=True)
-        svg.with_suffix(".csv").write_text("\n".join(["state", *states, ""]))
-        figures.append(svg)
+    folder = tmp_path / "veth"
+    folder.mkdir()
+    for name, states in (("full", "measured\nfailed\n"), ("empty", "skipped\n"), ("bare", "")):
+        (folder / f"{name}.csv").write_text(f"state\n{states}")
+    figures = [folder / f"{name}.svg" for name in ("full", "empty", "bare")]
     assert shown_figures(figures) == {"veth": ["full"]}
 
 
@@ -52,9 +51,8 @@ def test_a_chapter_that_cannot_be_written_is_a_box_among_the_others(
     facts = facts_of(results)
     del facts["method"]["order_seed"]
     (tmp_path / "facts.json").write_text(json.dumps(facts))
-    (name, reason), = write_report(
-        sources_of(tmp_path), REPORT, "T", tmp_path / "report.qmd"
-    ).items()  # fmt: skip
+    missing = write_report(sources_of(tmp_path), REPORT, "T", tmp_path / "report.qmd")
+    ((name, reason),) = missing.items()
     assert name == "method"
     assert "order_seed" in reason
     text = (tmp_path / "report.qmd").read_text()

@@ -34,45 +34,25 @@ TOLD = {
     answer("unsure", "one_copy"): ["likely `one_copy`", "1.21 (1.15 to 1.28)"],
     OPEN: [r"`one_copy` or `zero_copy`\*", "1.21 (1.15 to 1.28)"],
     answer("open", "a", "b", "c", "d", "e"): ["`a`, `b` or others", "1.21 (1.15 to 1.28)"],
-    answer("alike", "one_copy", "two_copy"): [
-        "`one_copy` or `two_copy`, alike",
-        "1.21 (1.15 to 1.28)",
-    ],
+    answer("alike", "a", "b"): ["`a` or `b`, alike", "1.21 (1.15 to 1.28)"],
     answer("once", "one_copy", estimate=1.21): ["`one_copy`, seen once", "1.21"],
     answer("alone", "two_copy", estimate=None): ["only `two_copy`", "1"],
-    answer("open", "one_copy", "two_copy", estimate=1.21, low=0.1, high=9.0): [
-        "`one_copy` or `two_copy`",
-        "too wide",
-    ],
+    answer("open", "a", "b", estimate=1.21, low=0.1, high=9.0): ["`a` or `b`", "too wide"],
     None: ["---", "---"],
 }
 
 
 def row(fastest: Finding | None = ONE, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
-    found = {
-        "msg_bytes": 65536,
-        "n_threads": [1, 2],
-        "missing": [],
-        "fastest": fastest,
-        "cheapest": TWO,
-        "price": {"low": 0.251, "high": 0.29},
-    }
+    found = {"msg_bytes": 65536, "n_threads": [1, 2], "missing": [], "fastest": fastest,
+             "cheapest": TWO, "price": {"low": 0.251, "high": 0.29}}  # fmt: skip
     return found | changed
 
 
 def condition(*rows: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noqa: ANN401
     found = {
-        "is_trip": False,
-        "slug": "veth",
-        "testbed": "veth",
-        "path": "a veth pair",
-        "transport": "stream",
-        "working_set": "hot",
-        "receiver": "recv",
-        "placement": "apart",
-        "sender_only": False,
-        "guests": 0,
-        "emulated": False,
+        "is_trip": False, "slug": "veth", "testbed": "veth", "path": "a veth pair",
+        "transport": "stream", "working_set": "hot", "receiver": "recv", "placement": "apart",
+        "sender_only": False, "guests": 0, "emulated": False,
         "labels": {"one_copy": None, "zero_copy": "zero-copy requested, 100 % copied"},
         "quantities": {"ring_per_llc": None, "ring_bytes": None},
         "grid": {"implementations": ["two_copy", "one_copy"]},
@@ -82,23 +62,18 @@ def condition(*rows: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noqa:
             "n_threads": [1, 2],
             "rows": list(rows) or [row()],
         },
-    }
+    }  # fmt: skip
     return found | changed
 
 
-def test_each_kind_of_answer_has_its_words() -> None:
+def test_each_kind_of_answer_has_its_words_and_a_row_size_threads_and_price() -> None:
     for found, words in TOLD.items():
         assert table(condition(row(found)))[1][0][1:3] == words
-
-
-def test_row_has_size_threads_and_price() -> None:
     alone = row(n_threads=[1], price={"low": 0.5, "high": 0.5})
     without = row(cheapest=None, price=None, missing=["zero_copy"])
-    found = [
-        [cell.replace("\u00a0", " ") for cell in one]
-        for one in table(condition(row(), alone, without))[1]
-    ]
-    assert [one[0] for one in found] == ["64 KiB", "64 KiB, 1 thread", "64 KiB, no `zero_copy`"]
+    found = table(condition(row(), alone, without))[1]
+    names = [one[0].replace("\u00a0", " ") for one in found]
+    assert names == ["64 KiB", "64 KiB, 1 thread", "64 KiB, no `zero_copy`"]
     assert [one[5] for one in found] == ["0.25 to 0.29", "0.50", "---"]
     assert found[2][3:5] == ["---", "---"]
     trips = condition(row(price={"low": 37_400.0, "high": 37_400.0}), is_trip=True)
@@ -164,16 +139,14 @@ TURNS = over_sizes(TWO, TWO, OPEN, ONE, FAR)
 @pytest.mark.parametrize(
     ("fastest", "said"),
     [
-        (
-            (TWO, TWO, OPEN, ONE, FAR),
-            "two_copy up to 2 KiB; one_copy from 8 KiB (1.90 times two_copy at 16 KiB)",
-        ),
+        ((TWO, TWO, OPEN, ONE, FAR),
+         "two_copy up to 2 KiB; one_copy from 8 KiB (1.90 times two_copy at 16 KiB)"),
         ((OPEN, OPEN), "open"),
         ((ONE, ONE), "one_copy at every size (1.21 times two_copy at 1 KiB)"),
         ((TWO, OPEN, TWO), "two_copy at 1 KiB and at 4 KiB"),
         ((answer("unsure", "one_copy"), TWO), "likely one_copy at 1 KiB; two_copy at 2 KiB"),
     ],
-)
+)  # fmt: skip
 def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_left_out(
     fastest: tuple[Finding, ...], said: str
 ) -> None:
@@ -190,12 +163,9 @@ def test_a_sentence_names_what_is_settled_and_a_row_counts_what_is_open() -> Non
     trips = TURNS | {"is_trip": True}
     assert "times the median time of `two_copy`" in answer_sentence(trips)
     (found,) = brief_table([trips])[1]
-    assert [found[place] for place in (0, 3, -1)] == [
-        "`veth`, round trips", "not measured", "1 of 5",
-    ]  # fmt: skip
-    likely = over_sizes(TWO, answer("unsure", "two_copy"), TWO)
-    assert "fastest is `two_copy` at 1 KiB and at 4 KiB" in answer_sentence(likely).replace(
-        "\u00a0", " "
-    )
+    told = [found[place] for place in (0, 3, -1)]
+    assert told == ["`veth`, round trips", "not measured", "1 of 5"]
+    likely = answer_sentence(over_sizes(TWO, answer("unsure", "two_copy"), TWO))
+    assert "fastest is `two_copy` at 1 KiB and at 4 KiB" in likely.replace("\u00a0", " ")
     assert answer_sentence(over_sizes(OPEN)) == "On `veth`, it is open which way is the fastest."
     assert answer_sentence(over_sizes(answer("alone", "two_copy"))) == ""

@@ -35,36 +35,24 @@ def facts(path: Path) -> Facts:
     return found
 
 
-def sizes_told(lines: list[str]) -> list[str]:
-    """Return the sizes of the rows."""
-    return [line.partition("  ")[0] for line in lines if " fastest " in line]
-
-
 @pytest.mark.parametrize(
-    ("n_bytes", "rows", "said"),
+    ("n_bytes", "threads", "rows", "said"),
     [  # over UDP the largest was 16 KiB
-        (64 * KIB, ["64 KiB", "16 KiB"], "64 KiB was not measured; next to it: 16 KiB."),
-        (5000, ["4 KiB", "64 KiB", "16 KiB"], "5000 B was not measured; next to it: 4 KiB and 64"),
+        (64 * KIB, None, ["64 KiB", "16 KiB"], "64 KiB was not measured; next to it: 16 KiB."),
+        (5000, None, ["4 KiB", "64 KiB", "16 KiB"],
+         "5000 B was not measured; next to it: 4 KiB and 64"),
+        # two sizes, of each the fastest and the cheapest
+        (64 * KIB, 2, ["64 KiB"], "Of 4 answers"),
     ],
-)
-def test_a_size_has_its_own_row_or_those_around_it(
-    facts: Facts, n_bytes: int, rows: list[str], said: str
+)  # fmt: skip
+def test_a_size_and_a_thread_count_have_their_own_rows_or_those_around_them(
+    facts: Facts, n_bytes: int, threads: int | None, rows: list[str], said: str
 ) -> None:
-    lines = list(answer_lines(facts, n_bytes))
-    assert sizes_told(lines) == rows
-    assert said in " ".join(lines)
-
-
-def test_a_thread_count_has_its_own_rows(facts: Facts) -> None:
-    lines = list(answer_lines(facts, 64 * KIB, 2))
-    assert sizes_told(lines) == ["64 KiB"]
+    lines = list(answer_lines(facts, n_bytes, threads))
+    assert [line.partition("  ")[0] for line in lines if " fastest " in line] == rows
     text = " ".join(lines)
-    assert "2 threads." in text
-    assert "Mean over" not in text
-    assert "Of 4 answers" in text, "two sizes, of each the fastest and the cheapest"
-
-
-def test_thread_counts_that_were_not_measured_are_said(facts: Facts) -> None:
+    assert said in text
+    assert threads is None or ("2 threads." in text and "Mean over" not in text)
     with pytest.raises(DataError, match=r"--threads 3: nothing .* but with 1 and 2 threads"):
         list(answer_lines(facts, None, 3))
 

@@ -25,16 +25,13 @@ HEADER = """/*
 """
 
 
-def test_summary_and_path_are_quoted_with_names_as_code() -> None:
+def test_what_a_header_says_is_quoted_with_names_as_code(tmp_path: Path) -> None:
     said = header_of(HEADER)
     assert said["summary"] == "`sendmsg(2)` in my own way."
     assert said["path"] == (
         r"the kernel copies, see `sendmsg(2)` and (`MSG_MORE`). When `sendmsg` returns, the "
         r"fields are \| \<free\> again. Kernel document `networking/my_way.rst`."
     )
-
-
-def test_a_row_of_the_table_is_what_the_header_says_or_that_it_does_not(tmp_path: Path) -> None:
     source = tmp_path / "mine.c"
     source.write_text(HEADER)
     assert strategy_rows(["other", "mine"], strategy_notes([source])) == [

@@ -1,7 +1,6 @@
 """How templates of the report are written: whole sentences, of which no part is put together."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,40 +11,36 @@ from copycost.report.environment import make_environment
 TEMPLATES = Path(__file__).parents[3] / "report"
 ROOMS = TEMPLATES.parent / "workflow" / "copycost"
 TABLES = (*ROOMS.glob("report/*.py"), *ROOMS.glob("studies/*/chapter.py"))
-COLUMNS = 100
 
 _TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 _STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
-
-
-def long_lines(template: str) -> list[str]:
-    return [line for line in template.splitlines() if len(line) > COLUMNS]
-
-
-def in_tags(pattern: str) -> Callable[[str], list[str]]:
-    def found(template: str) -> list[str]:
-        tags = [_STRING.sub("''", tag) for tag in _TAG.findall(template)]
-        return [tag for tag in tags if re.search(pattern, tag)]
-
-    return found
-
-
-RULES: dict[str, Callable[[str], list[str]]] = {
-    "a line has at most 100 columns": long_lines,
-    "texts are not put together": in_tags("~"),
-    "neither sentences nor rows are gathered": in_tags(r"\b(append|extend|setdefault)\("),
-    "finished prose is not patched": in_tags(r"\|\s*(replace|labelled)\b"),
-    "no text is chosen within a line": lambda template: re.findall(
-        r"\{\{[^}]*\bif\b[^}]*\}\}", template
-    ),
-    "a branch is no part of a line": lambda template: re.findall(
-        r"^.*\S.*\{%-? *(?:if|elif|else)\b.*$", template, re.MULTILINE
-    ),
+# what breaks a rule: anywhere in a template, and in its tags, of whose texts nothing is looked at
+ANYWHERE = {
+    "a line has at most 100 columns": r"^.{101,}$",
+    "no text is chosen within a line": r"\{\{[^}]*\bif\b[^}]*\}\}",
+    "a branch is no part of a line": r"^.*\S.*\{%-? *(?:if|elif|else)\b.*$",
+}
+IN_TAGS = {
+    "texts are not put together": "~",
+    "neither sentences nor rows are gathered": r"\b(append|extend|setdefault)\(",
+    "finished prose is not patched": r"\|\s*(replace|labelled)\b",
 }
 
 
 def broken(template: str) -> list[str]:
-    return [f"{rule}: {text}" for rule, find in RULES.items() for text in find(template)]
+    tags = [_STRING.sub("''", tag) for tag in _TAG.findall(template)]
+    anywhere = (
+        f"{rule}: {found[0]}"
+        for rule, pattern in ANYWHERE.items()
+        for found in re.finditer(pattern, template, re.MULTILINE)
+    )
+    in_tags = (
+        f"{rule}: {tag}"
+        for rule, pattern in IN_TAGS.items()
+        for tag in tags
+        if re.search(pattern, tag)
+    )
+    return [*anywhere, *in_tags]
 
 
 def templates() -> list[str]:

@@ -59,15 +59,11 @@ def pages_of(pdf: bytes, folder: Path) -> list[str]:
 
 def test_page_numbers_its_references_and_says_what_typeset_it(tmp_path: Path) -> None:
     page = re.sub(r"[ \n]+", " ", render_html(write_page(tmp_path, DOCUMENT), "a test").decode())
-    labels = {
-        "fig-one": "Figure\u00a01",
-        "fig-two": "Figure\u00a02",
-        "tbl-one": "Table\u00a01",
-        "sec-inner": "Section\u00a0A.1",
-        "sec-appendix": "Section\u00a0A",
-    }
+    labels = {"fig-one": "Figure 1", "fig-two": "Figure 2", "tbl-one": "Table 1",
+              "sec-inner": "Section A.1", "sec-appendix": "Section A"}  # fmt: skip
     for target, label in labels.items():
-        assert f'<a href="#{target}" class="ref">{label}</a>' in page
+        name = label.replace(" ", "\u00a0")
+        assert f'<a href="#{target}" class="ref">{name}</a>' in page
         assert f'id="{target}"' in page
     assert "<blockquote> <p><strong>Mind</strong></p> <p>Inside.</p>" in page
     assert "Typeset by a test." in page
@@ -110,18 +106,14 @@ def test_a_report_with_a_hole_is_not_made(tmp_path: Path, text: str, message: st
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
+def test_typst_errors_and_warnings_are_told_and_leave_nothing(tmp_path: Path) -> None:
+    for code, message in (
         ("#no-such-function()", r"Typst cannot typeset .*no-such-function"),
         ('#set text(font: "No Such Font")', r"Typst warns .*no such font"),
-    ],
-)
-def test_typst_errors_and_warnings_are_told_and_leave_nothing(
-    tmp_path: Path, code: str, message: str
-) -> None:
-    with pytest.raises(CopycostError, match=message):
-        render_pdf(write_page(tmp_path, f"{HEAD}```{{=typst}}\n{code}\n```\n\nText.\n"), "a test")
+    ):
+        qmd = write_page(tmp_path, f"{HEAD}```{{=typst}}\n{code}\n```\n\nText.\n")
+        with pytest.raises(CopycostError, match=message):
+            render_pdf(qmd, "a test")
     assert not list(tmp_path.glob(".*"))
 
 
@@ -142,9 +134,8 @@ def qmd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("script", "taken", "said"),
     [
-        ("echo 1.9.0", True, "Quarto 1.9.0"),
         ("echo 1.10.2", True, "Quarto 1.10.2"),
-        ("echo 1.9.23-rc1", True, "Quarto 1.9.23-rc1"),
+        ("echo 1.9.0-rc1", True, "Quarto 1.9.0-rc1"),
         ("echo 1.8.27", False, "Quarto 1.8.27 is older than 1.9"),
         ("echo broken >&2; exit 3", False, "(the Quarto on the PATH tells no version)"),
         (None, False, "(no Quarto on the PATH)"),
@@ -186,11 +177,8 @@ def test_a_format_that_nothing_typesets_says_so_and_the_other_is_written(
 def test_a_fault_of_a_typesetter_costs_its_format_alone(
     qmd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> bytes:
-        raise RuntimeError("out of luck")
-
-    monkeypatch.setattr(typeset, "render_html", fail)
-    with pytest.raises(NotTypeset, match="RuntimeError: out of luck"):
+    monkeypatch.setattr(typeset, "render_html", lambda *_: 1 // 0)
+    with pytest.raises(NotTypeset, match="ZeroDivisionError: "):
         render_report(qmd, ["html", "pdf"], find_typesetter(str(qmd.parent)))
     assert "could not be typeset" in qmd.with_suffix(".html").read_text()
     assert qmd.with_suffix(".pdf").read_bytes().startswith(b"%PDF")

@@ -19,9 +19,8 @@ from synthetic.memory import make_memory
 from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
 from wires import other_machine, over_wire
 
-from copycost.records.files import write_json
 from copycost.report.write import build_context, write_report
-from copycost.studies.streams.facts import Inputs, compute_facts
+from copycost.studies.streams.facts import Inputs
 from tools.recompute.numbers import without_source, wrong_numbers
 
 SMALL = {"msg_bytes": (65536,), "n_threads": (1,), "repetitions": 5, "noise": 0.01}
@@ -88,32 +87,23 @@ RUNS = {
 }  # fmt: skip
 
 
-def context_of(inputs: Inputs, folder: Path) -> dict[str, Any]:
-    write_inputs(inputs, folder)
-    for name in FIGURES:
-        svg = folder / "figures" / "all" / f"{name}.svg"
-        svg.parent.mkdir(parents=True, exist_ok=True)
-        svg.with_suffix(".csv").write_text("state\nmeasured\n")
-        svg.write_text("<svg/>")
-    return build_context(sources_of(folder), "T")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
-def test_chapters_are_the_golden_ones(name: str, tmp_path: Path) -> None:
+def test_chapters_are_the_golden_ones_and_every_number_reads_as_its_source(
+    name: str, tmp_path: Path
+) -> None:
     made, chapters = RUNS[name]
-    context: Mapping[str, Any] = context_of(made(), tmp_path)
+    write_inputs(made(), tmp_path)
+    (tmp_path / "report").mkdir()
+    assert write_report(sources_of(tmp_path), REPORT, "T", tmp_path / "report/report.qmd") == {}
+    assert [*wrong_numbers(tmp_path), *without_source(tmp_path)] == []
+    folder = tmp_path / "figures" / "all"
+    folder.mkdir(parents=True)
+    for figure in FIGURES:
+        (folder / f"{figure}.csv").write_text("state\nmeasured\n")
+        (folder / f"{figure}.svg").write_text("<svg/>")
+    context: Mapping[str, Any] = build_context(sources_of(tmp_path), "T")
     texts = (environment().get_template(f"{each}.qmd.j2").render(context) for each in chapters)
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(texts)).replace("\N{NO-BREAK SPACE}", " ")
     assert "nan" not in json.dumps(text).split()
     assert text == golden_text(GOLDEN / "report" / f"{name}.md", text)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RUNS)
-def test_every_number_has_a_source_and_reads_as_its_value(name: str, tmp_path: Path) -> None:
-    made, _ = RUNS[name]
-    write_json(compute_facts(made()), tmp_path / "facts.json")
-    (tmp_path / "report").mkdir()
-    assert write_report(sources_of(tmp_path), REPORT, "T", tmp_path / "report/report.qmd") == {}
-    assert [*wrong_numbers(tmp_path), *without_source(tmp_path)] == []

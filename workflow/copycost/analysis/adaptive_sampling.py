@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -163,18 +163,18 @@ def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[
     found: list[tuple[float, list[Cell]]] = []
     for place, cube in cubes.items():
         for metric, more_is_better in _scales(place).items():
-            tables = {name: cube.relative(metric, name) for name in cube.implementations}
-            points = sorted({point for table in tables.values() for point in table.index})
-            for size in dict.fromkeys(size for size, _ in points):
-                here = [point for point in points if point[0] == size]
-                arrays = [table.reindex(here).to_numpy(np.float64) for table in tables.values()]
-                logs = np.array(arrays) * (1.0 if more_is_better else -1.0)
+            names = cube.implementations
+            points = sorted({at for name in names for at in cube.relative(metric, name).index})
+            for size, of_size in groupby(points, key=lambda point: point[0]):
+                here = [*of_size]
+                logs = cube.side_by_side(metric, names, here)
+                logs = logs if more_is_better else -logs
                 together = are_together(logs, to_settle)
                 for at in [[*range(len(here))]] if together else [[i] for i in range(len(here))]:
                     p_value, members = open_ones(logs[:, at], to_settle)
                     cells = [
                         replace(place, implementation=name, msg_bytes=size, n_threads=here[i][1])
-                        for name in (list(tables)[member] for member in members)
+                        for name in (names[member] for member in members)
                         for i in at
                     ]
                     found += [(p_value, cells)] if cells else []

@@ -11,9 +11,9 @@ from copycost.analysis.conditions import POINT, Studied
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
-from copycost.analysis.ratio_facts import complete_block, pooled_ratio, together
+from copycost.analysis.ratio_facts import complete_block, pooled_rounds, together
 from copycost.analysis.stats.estimates import Mean, mean_estimate
-from copycost.analysis.stats.ratios import Ratio, family_ratios
+from copycost.analysis.stats.ratios import Ratio, family_ratios, paired_ratio
 from copycost.analysis.stats.settings import FloatArray, StatisticsSettings
 
 
@@ -111,8 +111,8 @@ class View(Studied):
         return dict(zip(logs.index, ratios, strict=True))
 
     def pooled(self, logs: pd.DataFrame) -> Ratio:
-        """Return one ratio over many cells."""
-        return pooled_ratio(logs, self.settings.confidence)
+        """Return one ratio over many cells; see `pooled_rounds`."""
+        return paired_ratio(pooled_rounds(logs), self.settings.confidence)
 
     def together(self, metric: str, implementation: str, baseline: str) -> Facts | None:
         """Return what one implementation has over another in all cells together."""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.evidence import ONE, ZERO, weigh
+from copycost.analysis.evidence import DOMINATING, ONE, ZERO, small_message_cost, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -44,7 +44,7 @@ def find_crossovers(view: View) -> Iterator[Finding]:
     neither better nor worse with every one. The ratio over the cells together is told where no cell
     contradicts another: else it would only say which sizes the grid has most of.
     """
-    small = weigh(view, "message_cost_dominates")
+    small = weigh(small_message_cost(view), at_least=DOMINATING)
     for name in view.implementations:
         logs = view.cube.pair(THROUGHPUT, name, BASELINE)
         if name == BASELINE or logs.empty:

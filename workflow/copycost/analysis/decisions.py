@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -68,16 +69,12 @@ class Contest:
     @cached_property
     def logs(self) -> dict[str, FloatArray]:
         """Logarithms, higher is better: (implementations, sizes, thread counts, rounds)."""
-        cells = pd.MultiIndex.from_product([self.msg_bytes, self.n_threads])
+        cells = [*product(self.msg_bytes, self.n_threads)]
         shape = (len(self.implementations), len(self.msg_bytes), len(self.n_threads))
         found = {}
         for name, scale in self.scales.items():
-            tables = [
-                self.cube.relative(scale.column, one).reindex(cells).to_numpy(np.float64)
-                for one in self.implementations
-            ]
-            n_rounds = tables[0].shape[1] if tables else 0
-            logs = np.array(tables).reshape((*shape, n_rounds))
+            logs = self.cube.side_by_side(scale.column, self.implementations, cells)
+            logs = logs.reshape((*shape, logs.shape[-1]))
             found[name] = logs if scale.more_is_better else -logs
         return found
 

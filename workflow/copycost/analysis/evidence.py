@@ -1,10 +1,9 @@
-"""Named predicates over measured quantities. An explanation needs its predicate to hold.
+"""Measured quantities that explain something, if they lie within the bounds that are stated here.
 
-Thresholds are data, not code: to argue with one, change its line and render again.
+To argue with a bound, change its line and render again.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,14 @@ ONE = "one_copy"
 ZERO = "zero_copy"
 URING_ZERO = "uring_zero_copy"
 
+SWITCHES_GROWN = 1.1
+MISSES_GROWN = 1.05
+"""From these ratios of the most threads to the fewest on, something grows with them."""
+DOMINATING = 2.0
+"""From this ratio of a byte of the smallest messages to one of the largest on, its message costs
+more than it does."""
+FALLEN = 0.95
+"""Up to this ratio, misses fall by more where a message and its copy do not both fit."""
 
 Quantity = Ratio | float | Literal["cells_disagree"] | None
 """Shares are 0 to 1; a `Ratio` says "times as much", taken round by round and pooled over the cells
@@ -98,40 +105,12 @@ def fall_beyond_cache(view: View) -> Quantity:
     return paired_ratio(differences, view.settings.confidence)
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A condition on one measured quantity."""
-
-    quantity: Callable[[View], Quantity]
-    holds: Literal["at_least", "at_most"]
-    threshold: float
-    """In the unit of the quantity."""
-
-
-PREDICATES = {
-    "all_copied": Predicate(lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE),
-    "switches_grow_with_threads": Predicate(
-        lambda view: growth_over_threads(view, "context_switches_per_message"), "at_least", 1.1
-    ),
-    "l1d_misses_grow_with_threads": Predicate(
-        lambda view: growth_over_threads(view, view.per_byte("l1d_load_misses")), "at_least", 1.05
-    ),
-    "llc_misses_grow_with_threads": Predicate(
-        lambda view: growth_over_threads(view, view.per_byte("llc_load_misses")), "at_least", 1.05
-    ),
-    "message_cost_dominates": Predicate(small_message_cost, "at_least", 2.0),
-    "l1d_fall_follows_cache_size": Predicate(fall_beyond_cache, "at_most", 0.95),
-}
-
-
-def weigh(view: View, name: str) -> Facts:
-    """Return what the predicate of that name says, as `Finding` has it: verdict and estimate.
+def weigh(found: Quantity, *, at_least: float = -math.inf, at_most: float = math.inf) -> Facts:
+    """Return whether a quantity lies within bounds, as `Finding` has it: verdict and estimate.
 
     The verdict is ``shown``, ``contradicted``, ``cells_disagree``, ``not_measured``, or
     ``undecided``: a ratio with an interval decides only if that lies on one side of 1.
     """
-    predicate = PREDICATES[name]
-    found = predicate.quantity(view)
     if found is None or (isinstance(found, Ratio) and not found.n_pairs):
         return {"verdict": "not_measured", "estimate": None}
     if found == "cells_disagree":
@@ -141,9 +120,7 @@ def weigh(view: View, name: str) -> Facts:
         if isinstance(found, Ratio)
         else (float(found), {})
     )
-    at_least = predicate.holds == "at_least"
-    holds = value >= predicate.threshold if at_least else value <= predicate.threshold
-    verdict = "shown" if holds else "contradicted"
+    verdict = "shown" if at_least <= value <= at_most else "contradicted"
     if isinstance(found, Ratio) and found.direction is Direction.NO_DIFFERENCE:
         verdict = "undecided"
     return {"verdict": verdict, "estimate": value, **ends}

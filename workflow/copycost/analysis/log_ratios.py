@@ -140,6 +140,14 @@ class LogCube:
         """Return what differs between implementations as `pair` does: index as of `values`."""
         return _part(self._relative(metric), implementation)
 
+    def side_by_side(
+        self, metric: str, implementations: Sequence[str], cells: Sequence[tuple[int, int]]
+    ) -> FloatArray:
+        """Return `relative` of several in cells of a size and threads: (names, cells, reps)."""
+        index = pd.MultiIndex.from_tuples(cells, names=AXES[1:3])
+        tables = [self.relative(metric, name).reindex(index) for name in implementations]
+        return np.array(tables or np.empty((0, len(cells), 0)), dtype=np.float64)
+
     def threads(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return one thread count over another, of one implementation: index msg_bytes."""
         return _along("n_threads", self.values(metric, implementation), more, fewer)

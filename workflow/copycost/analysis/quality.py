@@ -3,11 +3,13 @@
 Nothing is ever left out.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import POINT
+from copycost.analysis.conditions import CELL, POINT
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
@@ -26,20 +28,18 @@ def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> pd.Ser
     median is taken. Where there are too few repetitions, leaving out some would help nobody, so
     these are not flagged.
     """
-    gates = {gate.id: gate for gate in GATES}
-    received = measured["received_bytes"].where(measured["received_bytes"] > 0)
-    running = measured[["sender_min_running_percent", "receiver_min_running_percent"]]
-    of_repetition = {
-        "halves": (4.0 * (measured["first_half_share"] - 0.5)).abs(),
-        "retransmits": measured["tcp_retransmits"] * 1e9 / received,
-        "multiplexed": running.min(axis=1),
-    }
-    flagged = disturbed(measured)
-    for name, values in of_repetition.items():
-        flagged |= gates[name].broken(values)
-    of_cells = quality.set_index(POINT)[["flag_spread", "flag_drift"]].any(axis=1)
-    here = of_cells.reindex(pd.MultiIndex.from_frame(measured[POINT])).to_numpy(dtype=bool)
-    return flagged | (_furthest(measured) & here)
+    each = quality_table(measured, [*CELL, "rep"])
+    own = [f"flag_{gate.id}" for gate in GATES if gate.id != "few_repetitions"]
+    of_cell = _has_flag(measured, quality, ["flag_spread", "flag_drift"])
+    return _has_flag(measured, each, own) | (_furthest(measured) & of_cell)
+
+
+def _has_flag(measured: pd.DataFrame, quality: pd.DataFrame, flags: Sequence[str]) -> pd.Series:
+    """Return, per repetition, whether it has any of some flags, by its row or its cell's."""
+    key = [name for name in (*POINT, "rep") if name in quality]
+    flagged = quality.set_index(key)[[*flags]].any(axis=1)
+    here = flagged.reindex(pd.MultiIndex.from_frame(measured[key])).to_numpy(dtype=bool)
+    return pd.Series(here, measured.index)
 
 
 def _furthest(measured: pd.DataFrame) -> pd.Series:

@@ -3,6 +3,7 @@
 Flags only: no repetition is left out of anything for them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,29 +57,30 @@ _USED = [
 ]  # fmt: skip
 
 
-def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
+def quality_table(cells: pd.DataFrame, key: Sequence[str] = CELL) -> pd.DataFrame:
     """Return, per cell of the cells table, the values that its bounds look at, and which it breaks.
 
-    One row per cell, sorted; see `copycost.analysis.columns.QUALITY`.
+    One row per cell, sorted; see `copycost.analysis.columns.QUALITY`. The columns of `key` name it.
     """
     cells = with_condition(cells)
     # One number per cell: grouping by it is cheaper than by names.
-    codes = cells.groupby(CELL, sort=True).ngroup()
-    keys = cells[CELL].assign(cell=codes).drop_duplicates().sort_values("cell")
-    measured = cells.loc[cells["status"] == "measured", _USED].assign(cell=codes)
+    codes = cells.groupby([*key], sort=True).ngroup()
+    keys = cells[[*key]].assign(cell=codes).drop_duplicates().sort_values("cell")
+    measured = cells.assign(cell=codes).loc[cells["status"] == "measured", ["cell", *_USED]]
     for code in DISTURBANCES:
         measured[f"n_{code}"] = has_warning(measured, code)
     groups = measured.groupby("cell")
     rates = groups[THROUGHPUT]
     running = groups[["sender_min_running_percent", "receiver_min_running_percent"]].min()
     sums = groups[["tcp_retransmits", "received_bytes"]].sum(min_count=1)
+    received = sums["received_bytes"].where(sums["received_bytes"] > 0.0)
     found = pd.DataFrame(
         {
             "spread": rates.std() / rates.mean(),
             # A first half with a share s of all bytes differs from the second by |4s - 2| x mean.
             "halves": (4.0 * (groups["first_half_share"].median() - 0.5)).abs(),
             "drift": _drift(measured),
-            "retransmits_per_gigabyte": sums["tcp_retransmits"] * 1e9 / sums["received_bytes"],
+            "retransmits_per_gigabyte": sums["tcp_retransmits"] * 1e9 / received,
             "min_running_percent": running.min(axis=1),
         }
     )
@@ -116,11 +118,11 @@ def has_warning(measured: pd.DataFrame, code: str) -> pd.Series:
 def _drift(measured: pd.DataFrame) -> pd.Series:
     """Return how far throughput moved along the line through a cell's rounds, as a share."""
     logs = logarithms(measured[THROUGHPUT].to_numpy(dtype=np.float64))
-    y = pd.Series(logs, [measured["cell"], measured["rep"].astype(float)]).unstack()
-    x = pd.DataFrame(0.0, y.index, y.columns).add(y.columns).where(y.notna())
-    off_x, off_y = (part.sub(part.mean(axis=1), axis=0) for part in (x, y))
-    slope = (off_x * off_y).sum(axis=1) / (off_x**2).sum(axis=1)
+    rounds = measured[["cell"]].assign(x=measured["rep"].astype(float), y=logs).dropna()
+    cell, at = rounds["cell"], rounds.groupby("cell")["x"]
+    off = rounds[["x", "y"]] - rounds.groupby("cell")[["x", "y"]].transform("mean")
+    covariance, variance = ((off["x"] * off[one]).groupby(cell).sum() for one in ("y", "x"))
     # Two rounds always lie on a line; their difference is spread, not drift.
-    span = (x.max(axis=1) - x.min(axis=1)).where(x.count(axis=1) >= 3)
-    drift: pd.Series = np.expm1(slope * span).abs()
+    span = (at.max() - at.min()).where(at.count() >= 3)
+    drift: pd.Series = np.expm1(covariance / variance * span).abs()
     return drift

@@ -11,7 +11,18 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import find_crossovers
-from copycost.analysis.evidence import ONE, ZERO, weigh
+from copycost.analysis.evidence import (
+    COPIED_SHARE,
+    FALLEN,
+    MISSES_GROWN,
+    ONE,
+    SWITCHES_GROWN,
+    ZERO,
+    copied_share,
+    fall_beyond_cache,
+    growth_over_threads,
+    weigh,
+)
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -32,13 +43,6 @@ from copycost.observers.perf.events import MISS_LEVELS
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
 _WITH_ALL = "Holm, over all misses and pairs of ways"
-_GROWING = {
-    "context_switches_per_message": "switches_grow_with_threads",
-    "l1d_load_misses_per_byte": "l1d_misses_grow_with_threads",
-    "llc_load_misses_per_byte": "llc_misses_grow_with_threads",
-}
-"""What may grow with the threads, and the predicate that says whether it did."""
-
 _Pair = tuple[str, str, str]
 """A column, an implementation, and what it is compared with."""
 _Judged = Mapping[tuple[str, _Pair], Facts]
@@ -109,7 +113,8 @@ def _zero_copy(view: View) -> Iterator[Finding]:
         verdict = "nowhere" if n_lost == n_cells else "not_shown"
     about = Finding(question="zero_copy", condition=view.name, verdict=verdict, subject=ZERO,
                     reference=rivals[0])  # fmt: skip
-    reasons = [replace(about, quantity="copied_share", **weigh(view, "all_copied"))]
+    copied = weigh(copied_share(view.of(ZERO)), at_least=COPIED_SHARE)
+    reasons = [replace(about, quantity="copied_share", **copied)]
     slower, faster = (
         [cell for cell, one in ratios[0].items() if one.sign == sign and one.n_pairs > 1]
         for sign in (-1, 1)
@@ -130,7 +135,7 @@ def _misses(view: View, judged: _Judged) -> Iterator[Finding]:
 
     The deepest fall comes first.
     """
-    beyond = weigh(view, "l1d_fall_follows_cache_size")
+    beyond = weigh(fall_beyond_cache(view), at_most=FALLEN)
     found = []
     for level, name in product(counted_levels(view), (ONE, ZERO)):
         ratio = judged.get((view.name, (view.per_byte(level), name, BASELINE)))
@@ -175,7 +180,11 @@ def _threads(view: View) -> Iterator[Finding]:
             wholes[name] = ends, view.cube.threads(THROUGHPUT, name, *ends[::-1])
     tested = paths(steps, view.settings.confidence)
     parting = _parting(view, {name: logs for name, (_, logs) in wholes.items()})
-    grown = {quantity: weigh(view, predicate) for quantity, predicate in _GROWING.items()}
+    switches = "context_switches_per_message"
+    grown = {switches: weigh(growth_over_threads(view, switches), at_least=SWITCHES_GROWN)}
+    for level in _LEVELS:
+        growth = growth_over_threads(view, view.per_byte(level))
+        grown[f"{level}_per_byte"] = weigh(growth, at_least=MISSES_GROWN)
     for name, (ends, logs) in wholes.items():
         path = tested[name]
         if name not in parting and len(path.told) == 1:

@@ -140,8 +140,7 @@ def _shown_better(
     for the number of pairs. `sign` is 1 where more is better, -1 where less is.
     """
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
-    tables = [view.cube.relative(column, name).reindex([cell]) for name in names]
-    logs = [table.to_numpy(np.float64)[0] for table in tables]
+    logs = view.cube.side_by_side(column, names, [cell])[:, 0]
     found = [paired_ratio(logs[i] - logs[j], view.settings.confidence) for i, j in pairs]
     corrected = holm(np.array([one.p_value for one in found]))
     better = np.zeros((len(names), len(names)), dtype=bool)

@@ -13,7 +13,6 @@ from copycost.analysis.stats.ratios import (
     Direction,
     Ratio,
     family_ratios,
-    paired_ratio,
     simultaneous_ratio,
 )
 from copycost.analysis.stats.settings import FloatArray, IntArray
@@ -110,11 +109,6 @@ def pooled_rounds(logs: pd.DataFrame) -> FloatArray:
     complete = values[np.ix_(*complete_block(values))]
     means: FloatArray = complete.mean(axis=0) if complete.size else np.empty(0)
     return means
-
-
-def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:
-    """Return one ratio over many cells; see `pooled_rounds`."""
-    return paired_ratio(pooled_rounds(logs), confidence)
 
 
 def together(logs: pd.DataFrame, confidence: float) -> Facts | None:

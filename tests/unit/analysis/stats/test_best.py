@@ -46,13 +46,10 @@ def test_nothing_is_left_out_that_many_comparisons_show_by_chance() -> None:
     assert 1 in four.members
 
 
-def test_one_round_shows_nothing_but_what_was_seen() -> None:
+def test_one_round_shows_nothing_but_what_was_seen_and_one_of_a_rival_keeps_it_open() -> None:
     found = find_best(np.array([[0.1], [0.5]]), CONFIDENCE)
     assert (found.told, found.members) == (Told.ONCE, (1,))
     assert math.isnan(found.p_value)
-
-
-def test_a_rival_with_one_round_keeps_it_open() -> None:
     logs = rounds(0.0, 0.5, 0.2, n=4)
     logs[2, 1:] = NAN
     found = find_best(logs, CONFIDENCE)

@@ -52,15 +52,11 @@ def test_outcome(means: list[float | None], outcome: Outcome) -> None:
 def test_place_is_the_bracket_of_two_measured_sizes() -> None:
     change = crossover_of([-0.3, -0.1, 0.1, 0.3]).changes[0]
     assert change == Change(gains=True, below_bytes=1024, above_bytes=4096)
-    assert crossover_of([-0.3, None, 0.1, 0.3]).missing == (SIZES[1],)
+    found = crossover_of([-0.3, None, 0.1, 0.3], rounds=np.zeros(1))
+    assert (found.outcome, found.observed_once) == (Outcome.FROM, True)
+    assert found.missing == (SIZES[1],)
     change = crossover_of([0.3, 0.1, 0.0, -0.1, -0.3]).changes[0]
     assert change == Change(gains=False, below_bytes=1024, above_bytes=SIZES[3])
-
-
-def test_one_round_gives_signs_without_certainty() -> None:
-    found = crossover_of([-0.2, -0.1, 0.1, 0.2], rounds=np.zeros(1))
-    assert found.outcome is Outcome.FROM
-    assert found.observed_once
 
 
 @settings(deadline=None, derandomize=True)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from copycost.analysis.stats.errors_in_variables import Errors, Line, fit_line, pooled_errors
-from copycost.analysis.stats.settings import FloatArray
+from copycost.analysis.stats.errors_in_variables import Errors, fit_line, pooled_errors
 
 # K. Pearson's data with D. York's weights, the usual test of such fits; the solution is that of
 # York et al. (2004), table II
@@ -14,12 +13,8 @@ WEIGHT_X = np.array([1000.0, 1000, 500, 800, 200, 80, 60, 20, 1.8, 1.0])
 WEIGHT_Y = np.array([1.0, 1.8, 4, 8, 20, 20, 70, 70, 100, 500])
 
 
-def pearson() -> Line:
-    return fit_line(X, Y, Errors(WEIGHT_X**-0.5, WEIGHT_Y**-0.5, 0.0, 1000), 0.95)
-
-
 def test_the_published_solution_is_found() -> None:
-    line = pearson()
+    line = fit_line(X, Y, Errors(WEIGHT_X**-0.5, WEIGHT_Y**-0.5, 0.0, 1000), 0.95)
     assert line.slope == pytest.approx(-0.480533407, abs=1e-8)
     assert line.intercept == pytest.approx(5.47991022, abs=1e-7)
     # its reduced chi-square is 1.483, so the misfit decides at 8 degrees of freedom
@@ -35,21 +30,14 @@ def test_without_error_in_x_it_is_ordinary_regression() -> None:
     assert line.intercept == pytest.approx(intercept, rel=1e-6)
 
 
-def _points(rng: np.random.Generator, n: int, reps: int) -> tuple[list[FloatArray], ...]:
-    xs, ys = [], []
-    for x in np.linspace(100 / n, 100, n):
-        xs.append(x + rng.normal(0, 2.0, reps))
-        ys.append((0.3 * x + 0.2) * (1 + rng.normal(0, 0.03, reps)))
-    return xs, ys
-
-
 @pytest.mark.parametrize(("n", "reps"), [(4, 3), (6, 3), (10, 10)])
 def test_intervals_hold_the_truth(n: int, reps: int) -> None:
     rng = np.random.default_rng(3)
+    true = np.linspace(100 / n, 100, n)[:, None]
     held = 0
     for _ in range(300):
-        xs, ys = _points(rng, n, reps)
-        x, y = (np.array([values.mean() for values in part]) for part in (xs, ys))
-        line = fit_line(x, y, pooled_errors(xs, ys), 0.95)
+        xs = true + rng.normal(0, 2.0, (n, reps))
+        ys = (0.3 * true + 0.2) * (1 + rng.normal(0, 0.03, (n, reps)))
+        line = fit_line(xs.mean(axis=1), ys.mean(axis=1), pooled_errors([*xs], [*ys]), 0.95)
         held += line.slope_low <= 0.3 <= line.slope_high
     assert 0.93 <= held / 300 <= 1.0

@@ -17,21 +17,6 @@ def test_one_value_has_no_interval_and_equal_ones_have_one_without_width() -> No
     assert (found.low[0], found.high[0]) == pytest.approx((7.0, 7.0))
 
 
-def test_interval_holds_the_median_and_is_symmetric_in_logarithms() -> None:
-    values = np.random.default_rng(1).lognormal(3.0, 0.2, size=(50, 4))
-    found = median_intervals(values, SETTINGS)
-    assert (found.low < found.median).all()
-    assert found.low * found.high == pytest.approx(found.median**2)
-
-
-def test_neither_the_order_of_repetitions_matters_nor_another_cell() -> None:
-    values = np.random.default_rng(2).lognormal(size=(5, 7))
-    found = median_intervals(values, SETTINGS)
-    backwards = median_intervals(values[:, ::-1], SETTINGS)
-    np.testing.assert_array_equal(found.low, backwards.low)
-    assert found.high[2] == median_intervals(values[2:3], SETTINGS).high[0]
-
-
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_interval_holds_the_truth_as_often_as_it_says(n: int) -> None:
     values = np.random.default_rng(4).lognormal(0.0, 0.05, size=(4000, n))

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from copycost.analysis.stats.modes import SHARE_HELD, gap_p_values, two_modes
-from tools.simulation.modes import (
-    CALIBRATED,
-    CLUSTERS,
-    false_alarms,
-    power,
-    ratio_coverage,
-)
+from tools.simulation.modes import CALIBRATED, CLUSTERS, false_alarms, power, ratio_coverage
 
 
 @pytest.mark.parametrize("name", CALIBRATED)
@@ -27,13 +21,10 @@ def test_two_clusters_far_apart_are_found(n: int, found: float) -> None:
     assert (share > 0.0) == (n >= 5)
 
 
-def test_clusters_that_hardly_differ_are_of_no_matter() -> None:
+def test_what_hardly_differs_is_equal_or_not_known_is_no_cluster() -> None:
     logs = np.log(np.array([1.0, 1.0001, 0.9999, 1.05, 1.0501, 1.0499, 1.0502]))
     assert two_modes([logs], 0.95) == [0]
     assert two_modes([4 * logs], 0.95) == [3]
-
-
-def test_equal_values_and_gaps_in_the_rounds_are_no_clusters() -> None:
     assert two_modes([np.zeros(7), np.full(7, np.nan), np.empty(0)], 0.95) == [0, 0, 0]
 
 
