@@ -17,7 +17,8 @@ from copycost.config.config import Slurm
 from copycost.config.grid import Grid
 from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
-from copycost.snakefile.failed_nodes import CONFIG_PATH, LOGS, NODES, SLURM_LOGS, main
+from copycost.snakefile.failed_nodes import LOGS, NODES, SLURM_LOGS, main
+from copycost.snakefile.retry import CONFIG_PATH
 from copycost.snakefile.slurm import node_of, offered, time_limit_of
 
 ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
@@ -185,6 +186,9 @@ def test_of_nodes_without_results_it_is_said_why_and_what_they_brought(
     slurm.sinfo = "".join(f"n{k}|a*|2|idle|infinite|(null)\n" for k in (1, 2, 3))
     asked = {"partition": "auto", "nodes": [], "count": 3, "constraint": "none"}
     tree = configured(hosts={"where": ["slurm"], "slurm": asked}).as_dict()
+    CONFIG_PATH.write_text(yaml.safe_dump(tree)[:100])  # cut short
+    main()
+    assert capsys.readouterr().err == ""
     CONFIG_PATH.write_text(yaml.safe_dump(tree))
     (NODES / "n2.zip").touch()
     main()
