@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 import yaml
 from unit.compare.hosts.made import records_of, write_run
 from unit.config.test_check import check
@@ -11,6 +12,7 @@ from copycost.cli.host_report import config_of, renumbered
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import merge
 from copycost.config.cells import Cell
+from copycost.errors import CopycostError
 
 
 def test_testbeds_over_a_wire_those_with_guests_and_sizes_that_no_list_names_are_taken(
@@ -37,6 +39,9 @@ def test_testbeds_over_a_wire_those_with_guests_and_sizes_that_no_list_names_are
     assert found["streams"]["msg_bytes"] == sorted({cell.msg_bytes for cell in cells})
     taken = {"wire-other", "wire_in-other", "wire-lab2", "vm_pair", "veth"}
     assert taken <= {*check(found).streams.testbeds}
+    (one.folder / "config.json").write_text("[")
+    with pytest.raises(CopycostError, match=r"config\.json"):
+        config_of(one, cells)
 
 
 def test_rounds_of_further_runs_follow_without_gaps(tmp_path: Path) -> None:
