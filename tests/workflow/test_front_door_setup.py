@@ -185,6 +185,7 @@ def bare(tree: Tree) -> Tree:
         (["--retry-failed", "--confgfile=x"], 1, "did you mean --configfile?"),
         (["fetch"], 1, "name hosts as ssh knows them"),
         (["fetch", "one", "a;b"], 1, "run: fetch: 'a;b' is no host"),
+        (["fetch", "one"], 1, "run: fetch: ssh is missing; to install: sudo apt-get install "),
         (["fleet", "--snakefile", "nope"], 1, "run: --snakefile nope: there is no such file in "),
         (["setup", "tests"], 1, "there is no such thing to set up"),
         (["test", "ruf"], 2, "run: test ruf: there is no such check"),

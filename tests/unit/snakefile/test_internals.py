@@ -17,6 +17,7 @@ from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 from copycost.config.checkout import ROOT
 from copycost.errors import CopycostError
 from copycost.snakefile.internals import run_scripts_with, start_quickly
+from copycost.snakefile.messages import reworded
 
 SCRIPT = ".snakemake/scripts/tmpx7.draw.py"
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
@@ -53,6 +54,7 @@ def test_a_script_is_started_as_usual_only_where_nobody_else_could_begin_it(
             "run: argument --latency-wait/--output-wait/-w: invalid int value",
         ),
         (["--set-scatter", "a=x"], "run: Invalid scatter definition: "),
+        (["tabels"], "copycost: tabels: there is no such target; targets are measure, "),
     ],
 )
 def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: str) -> None:
@@ -62,6 +64,13 @@ def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: 
     assert done.returncode == 1
     assert (done.stdout + done.stderr).startswith(said)
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_of_what_snakemake_says_of_itself_only_what_was_asked_for_is_said() -> None:
+    message = "Building DAG of jobs..."
+    assert (reworded(message, quiet=True), reworded(message, quiet=False)) == (None, message)
+    failed, interrupted = (f"copycost: run_cell failed (exit status {n})" for n in (1, 130))
+    assert (reworded(failed, quiet=True), reworded(interrupted, quiet=True)) == (failed, None)
 
 
 SPARED = (

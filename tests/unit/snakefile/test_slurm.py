@@ -1,16 +1,24 @@
-"""Which nodes are measured, and what is read from the answers of Slurm's commands."""
+"""Which nodes are measured, what is read from Slurm's answers, and what is said of failures."""
 
 import math
-from dataclasses import replace
+import os
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
+import yaml
 from configured import configured
-from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
+from unit.compare.hosts.made import write_run
 
+from copycost.compare.hosts.export_command import archive_of
+from copycost.compare.hosts.import_archive import read_parcel
 from copycost.config.config import Slurm
 from copycost.config.grid import Grid
 from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
+from copycost.snakefile.failed_nodes import LOGS, NODES, SLURM_LOGS, main
+from copycost.snakefile.retry import CONFIG_PATH
 from copycost.snakefile.slurm import node_of, offered, time_limit_of
 
 ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
@@ -32,9 +40,28 @@ n6|long|4|allocated|2-12:00:00|intel
 """
 
 
+@dataclass
+class FakeSlurm:
+    """What its commands answer; None where one fails."""
+
+    sinfo: str | None
+    scontrol: str | None = ""
+
+
 @pytest.fixture(autouse=True)
 def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
-    return fake_slurm(monkeypatch, SINFO)
+    """Have sinfo and scontrol answer; returns what to change of that."""
+    fake = FakeSlurm(SINFO)
+
+    def run(command: tuple[str, ...], **_: object) -> "subprocess.CompletedProcess[str]":
+        answer = {"sinfo": fake.sinfo, "scontrol": fake.scontrol}[command[0]]
+        if answer is None:
+            raise subprocess.CalledProcessError(1, command, stderr="cannot connect\n")
+        return subprocess.CompletedProcess(command, 0, stdout=answer, stderr="")
+
+    nodes.cluster.cache_clear()
+    monkeypatch.setattr(nodes.subprocess, "run", run)
+    return fake
 
 
 @pytest.mark.parametrize(
@@ -142,3 +169,49 @@ def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm, command: str) 
     setattr(slurm, command, None)
     with pytest.raises(HostError, match=rf"{command} cannot be asked .*cannot connect"):
         offered(None)
+
+
+CANCELLED = "slurmstepd{}: error: *** JOB 3 ON n2 CANCELLED AT 2026-01-02T03:04:05{} ***\n"
+
+
+def test_of_nodes_without_results_it_is_said_why_and_what_they_brought(
+    slurm: FakeSlurm,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (LOGS, NODES, SLURM_LOGS / "n1", SLURM_LOGS / "n2"):
+        folder.mkdir(parents=True)
+    slurm.sinfo = "".join(f"n{k}|a*|2|idle|infinite|(null)\n" for k in (1, 2, 3))
+    asked = {"partition": "auto", "nodes": [], "count": 3, "constraint": "none"}
+    tree = configured(hosts={"where": ["slurm"], "slurm": asked}).as_dict()
+    CONFIG_PATH.write_text(yaml.safe_dump(tree)[:100])  # cut short
+    main()
+    assert capsys.readouterr().err == ""
+    CONFIG_PATH.write_text(yaml.safe_dump(tree))
+    (NODES / "n2.zip").touch()
+    main()
+    said = capsys.readouterr().err
+    assert f"nothing has come into {Path.cwd()} from n1, n3: either" in said
+    assert "this folder is not shared with the nodes" in said
+
+    (NODES / "n2.zip").unlink()
+    run = read_parcel(write_run(tmp_path / "run"), "n1")
+    (NODES / "n1.part.zip").write_bytes(archive_of(run))
+    for node, end in (("n1", "packed"), ("n2", "no compiler")):
+        (LOGS / f"{node}.log").write_text(f"first\nsecond\nthird\nnode {node}: {end}\n")
+    (LOGS / "n3.log").write_text("the end\n")
+    (NODES / "n3.part.zip").write_bytes(b"no archive")  # merging says why
+    for number, text in ((3, CANCELLED.format("", "")), (9, "another end\n")):
+        log = SLURM_LOGS / "n2" / f"{number}.log"  # the last job counts
+        log.write_text(text)
+        os.utime(log, (number, number))
+    (SLURM_LOGS / "n1" / "7.log").write_text(CANCELLED.format("-n1", " DUE TO TIME LIMIT"))
+    main()
+    said = capsys.readouterr().err
+    assert f"run: n1: Slurm ended its job (time limit); brought {len(run.records)} of " in said
+    assert "run: n2: its job failed; brought 0 of " in said
+    assert "    second\n    third\n    node n2: no compiler\n" in said
+    assert "first" not in said
+    assert "run: n3: its job failed; brought 0 of " in said

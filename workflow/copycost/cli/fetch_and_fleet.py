@@ -18,6 +18,7 @@ from copycost.snakefile import interruption
 _THERE = "copycost_fleet"  # folder in the home of the user there
 _GO_THERE = f"cd {_THERE} && export COPYCOST_PACKAGES={environment.MEASURE} &&"
 _SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=30", "-T")  # asks for no password
+_PACKAGES = {"ssh": "openssh-client", "tar": "tar"}
 _NODES = Path("results/nodes")
 # what ssh takes in no name of a host (valid_hostname in ssh.c)
 _REFUSED = re.compile(r"""[\s\0-\x1f'`"$\\;&<>|(){}]""")
@@ -41,6 +42,9 @@ def fetch(words: Sequence[str]) -> int:
         raise RunError("fetch: name hosts as ssh knows them: ./run fetch user@host")
     targets, options = named_targets(words[:n_targets]), words[n_targets:]
     dry_run = parse(options).dry_run
+    for tool, package in _PACKAGES.items():
+        if which(tool) is None:
+            raise RunError(f"fetch: {tool} is missing; to install: sudo apt-get install {package}")
     environment.make(environment.RUN)
     _NODES.mkdir(parents=True, exist_ok=True)
     failed = []

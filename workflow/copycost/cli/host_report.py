@@ -4,7 +4,6 @@ The host's results are laid out as those of a run, in a folder that is a checkou
 workflow does there what it always does; of rules that measure it has none.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any, cast
 import yaml
 
 from copycost.cli.environment import LAUNCH
-from copycost.compare.hosts.host_results import FLEET, HostSet, read_sets
+from copycost.compare.hosts.host_results import FACTS, FLEET, HostSet, read_sets
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.cells import LISTS, Cell
 from copycost.config.checkout import ROOT, SOURCES
@@ -32,7 +31,7 @@ from copycost.snakefile.messages import STUDIES
 def lay_out(one: HostSet) -> Path:
     """Lay a host's results out as a run leaves them; return the folder, which may be there already.
 
-    Raises DataError if its records cannot be used any more.
+    Raises ParseError or DataError if its configuration or records cannot be used any more.
     """
     folder = one.folder / "run"
     results = folder / "results"
@@ -76,7 +75,8 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
     Its lists have the values that its records have: first those that are listed, in their order.
     """
     ours = usual_tree()
-    theirs = json.loads(_text(one.folder / "config.json") or "{}")
+    told = one.folder / "config.json"
+    theirs = FACTS.read(told) if told.is_file() else {}
     for section in SECTIONS:
         said = theirs.get(section) or {}
         ours[section] |= {key: value for key, value in said.items() if key in ours[section]}

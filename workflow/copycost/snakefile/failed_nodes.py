@@ -7,19 +7,17 @@ import re
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-
-import yaml
 
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.structure import from_plain
 from copycost.errors import CopycostError
+from copycost.snakefile.retry import saved_config
 from copycost.snakefile.slurm import chosen_nodes
 from copycost.wording.words import plural
 
-CONFIG_PATH = Path("results/config.yaml")
 NODES = Path("results/nodes")
 LOGS = Path("results/logs/nodes")
 SLURM_LOGS = Path(".snakemake/slurm_logs/rule_measure_node")
@@ -74,12 +72,10 @@ def _n_brought(node: str) -> int:
 
 def main() -> None:
     """Say it, where there is anything to say; what else failed was said before."""
-    try:
-        tree = yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8"))
-        for said in said_of_failed(from_plain(tree, Config)):
+    config = saved_config()
+    with suppress(OSError, CopycostError):
+        for said in said_of_failed(config) if config else ():
             print(f"run: {said}", file=sys.stderr)
-    except (OSError, CopycostError):
-        return
 
 
 if __name__ == "__main__":

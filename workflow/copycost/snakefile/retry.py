@@ -30,19 +30,26 @@ PEERS_PATH = Path("results/peers")
 CONFIG_PATH = Path("results/config.yaml")
 
 
+def saved_config() -> Config | None:
+    """Return the last run's configuration.
+
+    None where none was saved, one of an older copycost, or one that a full disk cut short.
+    """
+    try:
+        text = CONFIG_PATH.read_text(encoding="utf-8")
+        return Config.from_dict(yaml.load(text, yaml.CSafeLoader))
+    except (FileNotFoundError, ValueError, yaml.YAMLError):
+        return None
+
+
 def present_paths(raw: Path) -> list[Path]:
     """Return the paths of the records that the last run's configuration asks for, of all studies.
 
     Records of other grids may lie beside them, and are of no concern until they are asked for
-    again. Where no configuration was saved, one of an older copycost, or one that a full disk cut
-    short, all records below `raw`.
+    again. Where no configuration is known, all records below `raw`.
     """
-    try:
-        text = CONFIG_PATH.read_text(encoding="utf-8")
-        config = Config.from_dict(yaml.load(text, yaml.CSafeLoader))
-    except (FileNotFoundError, ValueError, yaml.YAMLError):
-        return sorted(raw.rglob("*.json"))
-    return asked_paths(config)
+    config = saved_config()
+    return sorted(raw.rglob("*.json")) if config is None else asked_paths(config)
 
 
 def asked_paths(config: Config) -> list[Path]:

@@ -1,7 +1,6 @@
 """What is found out of another machine and the network to it, and what the doctor says of that."""
 
 import json
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,8 +13,8 @@ from wires import device
 
 from copycost.cli.doctor import peer as described
 from copycost.cli.doctor.findings import Finding
-from copycost.cli.doctor.findings_wire import _between, _end, judge_wire
-from copycost.cli.doctor.peer import _udp_limit, collect_peer, device_facts
+from copycost.cli.doctor.findings_wire import _end, judge_wire
+from copycost.cli.doctor.peer import _udp_limit, collect_peer, device_facts, what_keeps_out
 from copycost.config.wire import LINK, UNLIMITED, Peer
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
@@ -78,6 +77,7 @@ def test_each_machine_has_its_own_kernel_processor_counters_load_and_tools(
     tools = found["The other end: tools"]
     assert tools["iperf3"].remedy == "install the package that contains iperf3"
     assert "cc" not in tools  # nothing is built there
+    assert found["Wire"]["clock"].state == "ok"
     assert found["The other end: processors"]["load of the last minute"].value == "0.52"
 
 
@@ -256,16 +256,6 @@ def test_speed_of_what_lies_over_cards_is_kept_and_that_of_a_made_up_link_is_not
     assert device_facts(made(tmp_path, files, said), "up0")["speed_mbit_per_s"] == speed
 
 
-def test_way_that_is_long_is_told_with_the_window_that_it_takes() -> None:
-    def clock(uncertainty_ns: int) -> tuple[str, str | None]:
-        found = _between(wire(clock={"offset_ns": 0, "uncertainty_ns": uncertainty_ns}))
-        (one,) = (one for one in found if one.name == "clock")
-        return one.state, one.remedy
-
-    assert clock(60_000) == ("ok", None)
-    assert clock(10_500_000) == ("limited", "make measure.duration_s 1.1 or longer")
-
-
 @pytest.mark.parametrize(
     ("answer", "reason", "remedy"),
     [
@@ -291,46 +281,19 @@ def test_whatever_goes_wrong_is_of_that_machine_alone(
     assert remedy in wire["unavailable"]["remedy"]
 
 
-class Far(LocalHost):
-    """This machine, with an address of its own, which may reach us or not."""
-
-    def __init__(self, *, comes_here: bool = True) -> None:
-        super().__init__("me@lab2")
-        self._comes_here = comes_here
-
-    def run(self, *words: Any, **how: Any) -> Any:  # noqa: ANN401
-        return super().run(*words, **how) if self._comes_here else SimpleNamespace(returncode=1)
-
-
-def kept_out(far: Far, theirs: str = THERE, ports: tuple[int, int] | None = None) -> dict[str, Any]:
-    return dict(described.what_keeps_out((LocalHost("this host"), far), (HERE, theirs), ports))
-
-
-def test_each_way_that_is_shut_has_the_machine_that_shuts_it_and_the_ports(
+def test_an_end_that_nobody_reaches_is_named_with_what_lets_connections_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert kept_out(Far()) == OPEN
-    found = kept_out(Far(comes_here=False), ports=(41000, 41099))
-    assert found["there"] is None
-    assert found["here"] == {
-        "reason": f"a TCP connection from {THERE} to {HERE} was tried and failed",
-        "remedy": f"allow TCP connections from {THERE} on this host, to ports 41000 to 41099",
-    }
-
-    def dropped(*_: object) -> None:
-        raise TimeoutError("timed out")
-
-    monkeypatch.setattr(socket, "create_connection", dropped)
-    impatient = described._LISTEN.replace("settimeout(6)", "settimeout(0.1)")
-    monkeypatch.setattr(described, "_LISTEN", impatient)
-    found = kept_out(Far())
+    this, other = LocalHost("this host"), LocalHost("me@lab2")
+    assert what_keeps_out((this, other), (HERE, THERE), None) == OPEN
+    found = what_keeps_out((this, other), (HERE, "192.0.2.7"), None)
     assert found["here"] is None
-    assert found["there"]["remedy"].startswith(f"allow TCP connections from {HERE} on me@lab2, to")
-
-
-def test_an_address_that_no_program_there_can_listen_at_is_named() -> None:
-    found = kept_out(Far(), "192.0.2.7")
-    assert found["here"] is None
+    assert found["there"] is not None
     reason = "no program on me@lab2 can listen at 192.0.2.7 (Cannot assign"
     assert reason in found["there"]["reason"]
     assert "wire.address" in found["there"]["remedy"]
+    monkeypatch.setattr(other, "run", lambda _: SimpleNamespace(returncode=1))
+    assert what_keeps_out((this, other), (HERE, THERE), (41000, 41099))["here"] == {
+        "reason": f"a TCP connection from {THERE} to {HERE} was tried and failed",
+        "remedy": f"allow TCP connections from {THERE} on this host, to ports 41000 to 41099",
+    }
