@@ -6,16 +6,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import yaml
 from sample_records import sample_record, with_round_trips
 from synthetic import Run, make_config, make_host
 
-from copycost.analysis.json_values import plain
-from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.hosts.facts import pairs_of
-from copycost.compare.hosts.fleet import judge
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
 from copycost.records.record import cell_of, host_digest, write_record
 from tools.simulate_fleet import varied_rounds
@@ -91,23 +85,3 @@ def real(tmp_path: Path) -> Parcel:
             for event in side["events"].values():
                 event["value"] *= rng.gauss(0.3, 0.01)
     return read_parcel(write_run(tmp_path / "real", records), "lab")
-
-
-CROSSOVERS = pd.DataFrame(
-    columns=["condition", "implementation", "baseline", "metric", "n_threads", "host", "outcome",
-             "below_bytes", "above_bytes"]
-)  # fmt: skip
-
-
-def quantity_of(ratios: list[float], sure: list[bool]) -> dict[str, Any]:
-    """Return what is said of hosts with these ratios of throughputs, of which some are sure."""
-    rows = pd.DataFrame({
-        "host": [f"h{number}" for number in range(len(ratios))],
-        "condition": "veth", "implementation": "zero_copy", "baseline": "two_copy",
-        "metric": THROUGHPUT, "msg_bytes": 65536, "n_threads": 1, "n_pairs": 1000,
-        "ratio": ratios, "low": np.array(ratios) * np.exp(-0.02),
-        "high": np.array(ratios) * np.exp(0.02), "p_value": np.where(sure, 1e-6, 0.5),
-    })  # fmt: skip
-    (pair,) = plain(list(pairs_of(judge(rows, CROSSOVERS))))
-    (quantity,) = pair["quantities"]
-    return dict(quantity)

@@ -3,12 +3,16 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from sample_records import guest_entry, in_guests, with_round_trips
-from unit.compare.hosts.made import host_facts, quantity_of, records_of, write_run
+from unit.compare.hosts.made import host_facts, records_of, write_run
 
-from copycost.compare.hosts.facts import _n_planned
-from copycost.compare.hosts.fleet import gather
+from copycost.analysis.json_values import plain
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.compare.hosts.facts import _n_planned, pairs_of
+from copycost.compare.hosts.fleet import gather, judge
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import merge
 from tools.recompute.fleet import _values
@@ -33,7 +37,17 @@ from tools.recompute.fleet import _values
 def test_a_verdict_contradicts_no_host(
     ratios: list[float], sure: list[bool], verdict: str, holds: str
 ) -> None:
-    quantity = quantity_of(ratios, sure)
+    rows = pd.DataFrame({
+        "host": [f"h{number}" for number in range(len(ratios))],
+        "condition": "veth", "implementation": "zero_copy", "baseline": "two_copy",
+        "metric": THROUGHPUT, "msg_bytes": 65536, "n_threads": 1, "n_pairs": 1000,
+        "ratio": ratios, "low": np.array(ratios) * np.exp(-0.02),
+        "high": np.array(ratios) * np.exp(0.02), "p_value": np.where(sure, 1e-6, 0.5),
+    })  # fmt: skip
+    crossovers = ["condition", "implementation", "baseline", "metric", "n_threads", "host",
+                  "outcome", "below_bytes", "above_bytes"]  # fmt: skip
+    (pair,) = plain(list(pairs_of(judge(rows, pd.DataFrame(columns=crossovers)))))
+    (quantity,) = pair["quantities"]
     assert quantity["point"]["holds_for"] == verdict
     assert [name for name, sizes in quantity["holds"].items() if sizes] == [holds]
 

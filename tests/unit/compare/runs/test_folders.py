@@ -7,6 +7,8 @@ import pytest
 from unit.compare.runs.made import GRID, Made, write_results
 
 from copycost.__main__ import main
+from copycost.compare.runs.facts import compare_runs
+from copycost.compare.runs.results import read_results
 from copycost.records.columns import CELLS
 from copycost.records.record import SCHEMA_VERSION
 
@@ -29,6 +31,8 @@ def test_what_is_no_folder_of_results_is_one_sentence(
     record.write_text('{"schema_version": 3}', encoding="utf-8")
     said = f"{a}: its records have schema version 3, and this copycost reads {SCHEMA_VERSION}"
     assert said in refused(capsys, a, tmp_path / "nowhere")
+    record.write_text('{"repetitions": [1]}', encoding="utf-8")
+    assert "have schema version None, and" in refused(capsys, a, tmp_path / "nowhere")
     b = write_results(tmp_path / "b")
     path = b / "tables" / "cells.csv"
     pd.read_csv(path).drop(columns="throughput_bits_per_s").to_csv(path, index=False)
@@ -37,8 +41,9 @@ def test_what_is_no_folder_of_results_is_one_sentence(
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("host.json", "{"), ("host.json", "[]"), ("config.yaml", "a: ["), ("config.yaml", None)],
-)
+    [("host.json", "{"), ("host.json", "[]"), ("host.json", "[" * 100_000), ("config.yaml", "a: ["),
+     ("config.yaml", "a: " + "[" * 100_000), ("config.yaml", None)],
+)  # fmt: skip
 def test_a_damaged_description_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None
 ) -> None:
@@ -47,6 +52,14 @@ def test_a_damaged_description_is_one_sentence(
     if text is not None:
         (b / name).write_text(text, encoding="utf-8")
     assert f"{b / name}: cannot be read as names and values" in refused(capsys, a, b)
+
+
+def test_facts_that_are_something_else_are_none(tmp_path: Path) -> None:
+    a, b = (write_results(tmp_path / str(seed), Made(seed, 9000 * seed)) for seed in (1, 2))
+    (b / "host.json").write_text('{"identity": 1}', encoding="utf-8")
+    (b / "guest.json").write_text('{"virtual": {"spec": 1, "kernel": [2]}}', encoding="utf-8")
+    facts = compare_runs([read_results(a)], [read_results(b)])
+    assert facts["sides"]["b"][0]["kernel"] == "unknown"
 
 
 def test_what_has_nothing_to_compare_is_one_sentence(

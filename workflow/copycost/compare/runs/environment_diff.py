@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.compare.runs.results import BUILDS, CELL, SETTINGS, Results
+from copycost.compare.runs.results import BUILDS, CELL, SETTINGS, Results, section_of
 
 _NOT_THE_HOST = ("schema_version", "identity.", "unknown", "tools.", "testbeds.", "perf.path")
 _BUILD = re.compile(r"source (?P<source>\w+), (?P<compiler>.+?), flags (?P<flags>.*)")
@@ -40,7 +40,7 @@ def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
 
 def _host(run: Results) -> dict[str, str]:
     """Return what tells hosts apart; much of their identity has a second name elsewhere."""
-    identity = run.host.get("identity", {})
+    identity = section_of(run.host, "identity")
     known = [f"_{name}" for name in identity]
     return dict(_leaves(identity)) | {
         name: value for name, value in _leaves(run.host)
@@ -51,11 +51,11 @@ def _host(run: Results) -> dict[str, str]:
 
 def _guest(run: Results) -> dict[str, str]:
     """Return what guests were made of; nothing where the run has none."""
-    virtual = run.guest.get("virtual")
-    if virtual is None:
+    virtual = section_of(run.guest, "virtual")
+    if not virtual:
         return {}
-    about = {"kernel": (virtual.get("kernel") or {}).get("release"), "qemu": virtual.get("qemu")}
-    told = (virtual.get("spec") or {}) | about
+    release = section_of(virtual, "kernel").get("release")
+    told = {**section_of(virtual, "spec"), "kernel": release, "qemu": virtual.get("qemu")}
     return {name: str(value) for name, value in told.items() if name != "initrd"}
 
 

@@ -16,6 +16,7 @@ from copycost.compare.runs.results import (
     Results,
     cells_of,
     rows_of,
+    section_of,
     shared_cells,
     sides_of,
 )
@@ -152,7 +153,7 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
 def _run_facts(run: Results) -> Facts:
     rows = run.repetitions
     rounds = rows.groupby(CELL)["rep"].count()
-    identity = run.host.get("identity", {})
+    identity = section_of(run.host, "identity")
     commits = sorted(rows["commit"].dropna().astype(str).unique())
     return {
         "folder": str(run.folder),

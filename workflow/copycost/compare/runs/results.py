@@ -5,16 +5,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.stats.settings import FloatArray
 from copycost.config.testbeds import receives_on
-from copycost.errors import DataError
+from copycost.config.yaml_loader import parse_yaml
+from copycost.errors import ConfigError, DataError
 from copycost.records.column import KEY
 from copycost.records.columns import CELLS
 from copycost.records.json_schema import several
@@ -101,10 +102,11 @@ def read_results(folder: Path) -> Results:
             "results, or make the tables there with ./run tables"
         )
     for record in islice((path / "raw").rglob("*.json"), 1):  # all are of one release
-        version = several(_mapping(record))[0].get("schema_version")
+        first = several(_mapping(record))[0]
+        version = first.get("schema_version") if isinstance(first, dict) else None
         if version != SCHEMA_VERSION:
             raise DataError(
-                f"{folder}: its records have schema version {version}, and this copycost reads "
+                f"{folder}: its records have schema version {shown(version)}, and this copycost reads "
                 f"{SCHEMA_VERSION}; compare with the release that measured it, or measure again"
             )
     tables = [
@@ -125,15 +127,21 @@ def _mapping(path: Path) -> dict[str, Any]:
     """Return what a file holds; JSON is YAML too, but is read faster."""
     try:
         text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        content = json.loads(text) if path.suffix == ".json" else parse_yaml(text, path.name)
         if not isinstance(content, dict):
             raise ValueError("it holds something else")
         return content
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, ConfigError) as error:
         said = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: cannot be read as names and values ({said}); run again there"
         ) from error
+
+
+def section_of(facts: object, name: str) -> Mapping[str, Any]:
+    """Return a section of the facts of a host or a guest; empty where they have none."""
+    found = facts.get(name) if isinstance(facts, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def rows_of(runs: Sequence[Results]) -> pd.DataFrame:
