@@ -88,6 +88,12 @@ def test_a_bend_is_followed_between_points(tmp_path: Path, capsys: Said) -> None
     assert 0.8 < row["sender"] < 1.0
 
 
+def test_many_cpus_are_written_in_full(tmp_path: Path, capsys: Said) -> None:
+    write_budget(tmp_path, Study((Truth(n_threads=128, gbps_per_percent=0.2),)))
+    assert plan(tmp_path, 2000) == 0
+    assert re.search(r" 17\d \(1[67]\d-1[78]\d\) +\d+ +25\d\d ", capsys.readouterr().out)
+
+
 def test_beyond_what_was_measured_it_says_so(budget: Path, capsys: Said) -> None:
     assert plan(budget, 100, "--testbed", "veth") == 1
     assert re.search(r"beyond measured +19\.9", capsys.readouterr().out)
@@ -100,6 +106,8 @@ def test_beyond_what_was_measured_it_says_so(budget: Path, capsys: Said) -> None
     [
         ("other", "", "measure first: ./run, or ./run cpu_budget"),
         ("cpu_budget/facts.json", "{", "make it again: ./run cpu_budget"),
+        ("cpu_budget/facts.json", '{"curves": [{}]}', "facts.json: it is damaged"),
+        ("cpu_budget/facts.json", "[]", "facts.json: it is damaged"),
         ("tables/summary.csv", "condition\nveth\n", "summary.csv: it is damaged"),
         ("tables/summary.csv", "n,msg_bytes\nmany,1\n", "summary.csv: it is damaged"),
         ("tables/summary.csv", "n\n\xff\n", "summary.csv: it is damaged"),

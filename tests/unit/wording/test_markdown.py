@@ -5,7 +5,7 @@ import pypandoc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.wording.markdown import code, escape, figure, pipe_table, quoted
+from copycost.wording.markdown import code, escape, pipe_table, quoted
 
 
 def read(markdown: str, form: str) -> str:
@@ -36,16 +36,3 @@ def test_table_has_its_id_class_and_alignment() -> None:
     attributes, _, specs, *_ = block["c"]
     assert attributes == ["tbl-x", ["grouped"], []]
     assert [spec[0]["t"] for spec in specs] == ["AlignLeft", "AlignRight"]
-
-
-def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:
-    made = figure(
-        "assets/veth_udp/cost_per_byte.svg", "fig-veth-udp-cost-per-byte",
-        'The "cost"\nby `size`.', "Cost,\nby `size`.\n",
-    )  # fmt: skip
-    assert made == (
-        "![Cost, by `size`. [[SVG](assets/veth_udp/cost_per_byte.svg), "
-        '[CSV](assets/veth_udp/cost_per_byte.csv)]{.content-visible when-format="html"}]'
-        "(assets/veth_udp/cost_per_byte.svg)"
-        "{#fig-veth-udp-cost-per-byte fig-alt=\"The 'cost' by size.\"}"
-    )

@@ -12,8 +12,7 @@ import json
 import math
 import textwrap
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -106,9 +105,10 @@ def _bitrate(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Print the plan; return 0, or 1 where the bitrate is beyond what was measured."""
     results: Path = options.results
-    curves = needs_of_curves(results / "cpu_budget" / "facts.json", options.gbps * 1e9)
+    budget, summary = results / "cpu_budget" / "facts.json", results / "tables" / "summary.csv"
+    curves = _read(needs_of_curves, budget, options.gbps * 1e9, "./run cpu_budget")
     at_the_bitrate = {need.key for need in curves if not need.is_beyond}
-    cells = needs_of_cells(results / "tables" / "summary.csv", options.gbps * 1e9)
+    cells = _read(needs_of_cells, summary, options.gbps * 1e9, "./run")
     known = [*(need for need in cells if need.key not in at_the_bitrate), *curves]
     if not known:
         raise DataError(
@@ -147,20 +147,31 @@ def run(options: argparse.Namespace) -> int:
     return 1 if all(need.is_beyond for need in chosen) else 0
 
 
+def _read(
+    needs_of: Callable[[Path, float], list[Need]], path: Path, bits_per_s: float, command: str
+) -> list[Need]:
+    """Return what `needs_of` finds in a file, nothing without one; DataError of a damaged one."""
+    if not path.is_file():
+        return []
+    try:
+        return needs_of(path, bits_per_s)
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        again = f"make it again: {command}"
+        raise DataError(f"{path}: it is damaged ({error!r}); {again}") from error
+
+
 def needs_of_cells(path: Path, bits_per_s: float) -> list[Need]:
     """Return what a bitrate takes in each cell of ``results/tables/summary.csv``, in its order."""
     cells: dict[tuple[str, str, int, int], dict[str, Use]] = {}
-    if path.is_file():
-        with _rows_of(path) as rows:
-            for row in rows:
-                n, msg_bytes, n_threads, *use = (float(row[name] or "nan") for name in _NUMBERS)
-                if n > 0:
-                    key = (row["condition"], row["implementation"], int(msg_bytes), int(n_threads))
-                    cells.setdefault(key, {})[row["metric"]] = tuple(use)
+    for row in _rows_of(path):
+        n, msg_bytes, n_threads, *use = (float(row[name] or "nan") for name in _NUMBERS)
+        if n > 0:
+            key = (row["condition"], row["implementation"], int(msg_bytes), int(n_threads))
+            cells.setdefault(key, {})[row["metric"]] = tuple(use)
     emulated: set[str] = set()
     if any("hypervisor" in metric for metrics in cells.values() for metric in metrics):
-        with _rows_of(path.with_name("cells.csv")) as rows:
-            emulated = {row["condition"] for row in rows if row["accelerator"] == EMULATED}
+        rows = _rows_of(path.with_name("cells.csv"))
+        emulated = {row["condition"] for row in rows if row["accelerator"] == EMULATED}
     bytes_per_ns = bits_per_s / 8.0 / 1e9
     found = []
     for key, metrics in cells.items():
@@ -181,25 +192,15 @@ def needs_of_cells(path: Path, bits_per_s: float) -> list[Need]:
     return found
 
 
-@contextmanager
-def _rows_of(path: Path) -> Iterator[Iterator[dict[str, str]]]:
-    """Open a table; DataError if what is read of it is damaged."""
-    try:  # pandas would take longer to load
-        with path.open(newline="", encoding="utf-8") as file:
-            yield csv.DictReader(file)
-    except (KeyError, OSError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: it is damaged ({error!r}); ./run makes it again") from error
+def _rows_of(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        yield from csv.DictReader(file)  # pandas would take longer to load
 
 
 def needs_of_curves(path: Path, bits_per_s: float) -> list[Need]:
-    """Return what a bitrate takes by each curve in the facts of cpu_budget; none without facts."""
-    try:
-        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return []
-    except ValueError as error:
-        raise DataError(f"{path}: {error}; make it again: ./run cpu_budget") from error
-    curves = [curve for curve in facts.get("curves", []) if curve["points"]]
+    """Return what a bitrate takes by each curve in the facts of cpu_budget."""
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    curves = [curve for curve in facts["curves"] if curve["points"]]
     return [_need_of(curve, int(facts["section"]["msg_bytes"]), bits_per_s) for curve in curves]
 
 
@@ -268,15 +269,16 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
     in_guests = any(not math.isnan(need.outside) for need in needs)
     rows = [["QEMU" if title == "sender" and in_guests else title for title in _TITLES]]
     for need in needs:
-        interval = "" if math.isnan(need.low) else f" ({need.low:.2g}-{need.high:.2g})"
+        cpus, low, high = (_in_full(value, 2) for value in (need.cpus, need.low, need.high))
+        interval = "" if math.isnan(need.low) else f" ({low}-{high})"
         part, alone = (need.outside, "") if in_guests else (need.sender, "all")
-        used = [f"{need.cpus:.2g}{interval}", alone if math.isnan(part) else f"{part:.2g}"]
+        used = [f"{cpus}{interval}", alone if math.isnan(part) else _in_full(part, 2)]
         rows.append(
             [
                 *(need.condition, need.implementation),
                 *(format_size(need.msg_bytes).replace(" ", ""), str(need.n_threads)),
                 *(["beyond measured", ""] if need.is_beyond else used),
-                f"{need.most_bits_per_s / 1e9:.3g}",
+                _in_full(need.most_bits_per_s / 1e9, 3),
                 "" if need.is_beyond else need.basis,
             ]
         )
@@ -289,6 +291,11 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
         f"{gbps:g} Gbit/s takes this many CPUs of sender and receiver{inside}:",
         *(" ".join(row).rstrip() for row in zip(*columns, strict=True)),
     ]
+
+
+def _in_full(value: float, digits: int) -> str:
+    """Return a number with so many significant digits, or more rather than with an exponent."""
+    return f"{value:.0f}" if value >= 10**digits - 0.5 else f"{value:.{digits}g}"
 
 
 def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:

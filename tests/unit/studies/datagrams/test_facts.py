@@ -49,10 +49,11 @@ def test_ours_stands_beside_what_was_published_of_such_datagrams() -> None:
     assert all(row["ours"] == [] for row in only_other_sizes)
 
 
-@pytest.mark.parametrize(("noise", "is_drawn"), [(0.02, True), (0.6, False)])
-def test_only_a_cost_that_is_told_has_a_line(noise: float, is_drawn: bool) -> None:
-    points = points_table(facts_of(Study((Truth(noise=noise),))))
-    of_sender = points[points["quantity"] == "sender"]
-    assert len(of_sender) > 0
-    assert of_sender["fitted"].notna().all() == is_drawn
-    assert of_sender["fitted"].isna().all() != is_drawn
+@pytest.mark.parametrize(
+    ("name", "is_drawn"), [("two_terms", True), ("neither", False), ("not_two_terms", False)]
+)
+def test_only_a_cost_that_is_told_has_a_line(name: str, is_drawn: bool) -> None:
+    points = points_table(facts_of(COSTS[name][0]))
+    fitted = points[points["quantity"] == "sender"]["fitted"]
+    assert len(fitted) > 0
+    assert set(fitted.notna()) == {is_drawn}

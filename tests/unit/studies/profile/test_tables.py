@@ -122,9 +122,12 @@ def test_stacks_come_back_the_same_from_the_same_file_and_broken_ones_are_named(
         write_folded(SAMPLED, path)
     assert first.read_bytes() == second.read_bytes()
     assert {";".join(stack) for stack in read_folded(first)["sender"]} == set(SENDER)
-    second.write_bytes(second.read_bytes()[:-20])
-    with pytest.raises(ParseError, match=r"rep=1\.folded\.gz"):
-        read_folded(second)
+    whole = second.read_bytes()
+    changed = (whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(10, 40))
+    for damaged in (whole[:-20], *changed):
+        second.write_bytes(damaged)
+        with pytest.raises(ParseError, match=r"rep=1\.folded\.gz"):
+            read_folded(second)
 
 
 def test_a_difference_is_that_of_a_repetition_and_the_reference_beside_it() -> None:

@@ -3,11 +3,10 @@
 import copy
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from matplotlib.text import Text
 from report.example import write_results
 from synthetic import Run, Udp
+from unit.figures.tables_example import said
 
 from copycost.analysis.columns import read_table
 from copycost.figures import answer, ranking
@@ -17,8 +16,6 @@ from copycost.records.files import read_json
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
 from copycost.studies.round_trips.table import CURVES
-from copycost.studies.streams.overviews import draw_overviews, draw_rankings
-from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 
@@ -35,11 +32,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def facts(results: Path) -> dict:
     return copy.deepcopy(read_json(results / "facts.json"))
-
-
-def said(drawn: Drawn) -> str:
-    texts = (text.get_text() for text in drawn.figure.findobj(Text))
-    return " ".join(texts).replace("\n", " ").replace(NBSP, " ")
 
 
 def marks(drawn: Drawn, prefix: str) -> list[str]:
@@ -103,18 +95,3 @@ def test_answer_has_a_panel_per_condition_with_what_was_compared(
     assert "Band: two_copy against itself" in said(drawn)
     alone = answer.draw(facts, ratios[ratios["baseline"] != "two_copy"], summary)
     assert "Nothing to compare" in said(alone)
-
-
-def test_all_are_written_as_svg_and_csv(results: Path, tmp_path: Path) -> None:
-    facts = read_json(results / "facts.json")
-    rankings = [tmp_path / "veth" / "ranking.svg"]
-    names = ("memory_floor", "round_trips", "answer")
-    overviews = [tmp_path / "all" / f"{name}.svg" for name in names]
-    for folder in ("veth", "all"):
-        (tmp_path / folder).mkdir()
-    draw_rankings(facts, rankings)
-    tables = (results / "summary.csv", results / "ratios.csv")
-    draw_overviews(facts, *tables, [results / "round_trip_curves.csv"], overviews)
-    for svg in (*rankings, *overviews):
-        assert svg.stat().st_size > 100
-        assert "measured" in set(pd.read_csv(svg.with_suffix(".csv"))["state"])

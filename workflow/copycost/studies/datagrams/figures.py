@@ -30,7 +30,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     """Return one row per point and quantity of every curve, the table behind both figures.
 
     `sent` and `received` are in Gbit/s, `loss` in %, the cost of `sender` and `receiver` in ns per
-    datagram; `fitted` is NaN where neither term of a cost is seen.
+    datagram; `fitted` is NaN where neither term of a cost is seen, or two terms are no description.
     """
     rows = []
     for panel, curve in panels(facts["curves"], "implementation"):
@@ -39,7 +39,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
                 continue
             cost, size = curve["costs"].get(quantity), point["msg_bytes"]
             fitted = None
-            if cost is not None and cost["kind"] != "neither":
+            if cost is not None and cost["kind"] not in ("neither", "no_sum"):
                 fitted = cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size
             ends = scaled_ends(point[column], scale)
             rows.append((panel, curve["n_threads"], size, quantity, *ends, fitted, "measured"))

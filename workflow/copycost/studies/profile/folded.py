@@ -8,6 +8,7 @@ the marks at the end of names come.
 """
 
 import gzip
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:
             stack, weight = line.rsplit(" ", 1)
             side, *frames = stack.split(";")
             sides.setdefault(side, {})[tuple(frames)] = int(weight)
-    except (EOFError, OSError, ValueError) as error:
+    except (EOFError, OSError, ValueError, zlib.error) as error:
         raise ParseError(f"{path}: {error}; expected compressed folded stacks") from error
     return sides
 
