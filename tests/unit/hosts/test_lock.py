@@ -36,10 +36,12 @@ def hold(*paths: Path, program: str = HOLDER) -> Iterator[subprocess.Popen[str]]
         env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
     )
     with holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        yield holder
-        holder.kill()
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            yield holder
+        finally:
+            holder.kill()
 
 
 def is_held(path: Path) -> bool:

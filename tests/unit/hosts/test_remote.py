@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from programs import alive, until
+from programs import add_program, alive, until
 from unit.hosts.places import PATIENCE_S, agent_process, remote_host, running
 
 from copycost.errors import HostError, MeasurementStopped, Unavailable
@@ -24,6 +24,7 @@ from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
+from copycost.hosts.ssh import client
 from copycost.hosts.ssh.client import SshTarget
 
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
@@ -219,6 +220,15 @@ def test_a_folder_that_is_no_place_for_a_socket_is_told(
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
         with pytest.raises(HostError, match=said):
             SshTarget("user@other").control_path()
+
+
+def test_a_shared_connection_that_hangs_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_program(tmp_path / "ssh", "#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(client, "_END_TIMEOUT_S", 0.1)
+    SshTarget("user@other").close()
 
 
 def test_the_bundle_needs_the_standard_library_alone() -> None:

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 # how long the shared connection outlives its last session: the next one mostly comes sooner
 _PERSIST_S = 4
 _CONNECT_TIMEOUT_S = 10
+_END_TIMEOUT_S = 10
 # of a socket's path, see unix(7); ssh adds some letters while it makes it
 _LONGEST_PATH = 88
 # what ssh itself ends with, whatever went wrong
@@ -134,10 +136,9 @@ class SshTarget:
 
     def close(self) -> None:
         """End the shared connection, if there is one."""
-        words = self.words("")
-        subprocess.run(
-            [*words[:-2], "-O", "exit", self.name], capture_output=True, check=False, timeout=10
-        )
+        words = [*self.words("")[:-2], "-O", "exit", self.name]
+        with suppress(subprocess.TimeoutExpired):  # one that hangs is left to its own timeouts
+            subprocess.run(words, capture_output=True, check=False, timeout=_END_TIMEOUT_S)
 
     def control_path(self) -> str:
         """Return where the shared connection's socket is: in a folder of ours alone."""
