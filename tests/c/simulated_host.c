@@ -1,24 +1,28 @@
 /*
- * Takes QEMU's place for the plugin: loads it, hands it a few instructions as the version of the
+ * Takes QEMU's place for the plugin: loads it, hands it instructions as the version of the
  * interface that is its second argument does, and executes them. Arguments: the plugin, that
- * version, the target's name, the number of virtual CPUs, and what the plugin is told.
+ * version, the target's name, the number of virtual CPUs, and what the plugin is told. Standard
+ * input, a line for each block that is translated and executed once:
+ *
+ *     ADDRESS N BYTES ACCESS...    N instructions of these bytes, in hexadecimal digits, the first
+ *                                  one there; `load ADDRESS` and `store ADDRESS` are of the last
  */
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "simulated/qemu_api.h"
 
-#define MAX_CALLBACKS 16
-#define MAX_INSTRUCTIONS 8
+#define MAX_CALLBACKS 4
+#define MAX_INSTRUCTIONS 1000
+#define BLANKS " \n"
 
 struct qemu_plugin_insn {
     uint64_t address;
     size_t n_bytes;
     uint8_t bytes[15];
-    uint64_t access; /* the address of its only one; 0: none */
-    bool is_store;
     size_t n_exec;
     size_t n_mem;
     qemu_plugin_vcpu_udata_cb_t exec[MAX_CALLBACKS];
@@ -140,52 +144,55 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr)
     return haddr->physical;
 }
 
-/* Translates a block, and executes it some times. */
-static void run(const struct qemu_plugin_insn *instructions, size_t n, int n_times)
+static void translate(size_t n, struct qemu_plugin_insn *instructions)
 {
-    static struct qemu_plugin_insn translated[MAX_INSTRUCTIONS];
-    struct qemu_plugin_tb tb = {n, translated};
-    memcpy(translated, instructions, n * sizeof(*instructions));
+    struct qemu_plugin_tb tb = {n, instructions};
     if (host.version < QEMU_API_HANDS_USERDATA) {
         host.translate(1, (uintptr_t)&tb);
     } else {
         host.translate((uintptr_t)&tb, host.userdata);
     }
-    for (int time = 0; time < n_times; time++) {
-        for (size_t i = 0; i < n; i++) {
-            const struct qemu_plugin_insn *one = &translated[i];
-            for (size_t k = 0; k < one->n_exec; k++) {
-                one->exec[k](0, one->exec_data[k]);
-            }
-            for (size_t k = 0; one->access != 0 && k < one->n_mem; k++) {
-                one->mem[k](0, one->is_store, one->access, one->mem_data[k]);
-            }
+}
+
+static uint64_t next_number(char **rest)
+{
+    return strtoull(strtok_r(NULL, BLANKS, rest), NULL, 0);
+}
+
+static void run(char *line)
+{
+    static struct qemu_plugin_insn block[MAX_INSTRUCTIONS];
+    char *rest = NULL;
+    struct qemu_plugin_insn one = {.address = strtoull(strtok_r(line, BLANKS, &rest), NULL, 0)};
+    const size_t n = next_number(&rest);
+    const char *digits = strtok_r(NULL, BLANKS, &rest);
+    while (one.n_bytes < sizeof(one.bytes) &&
+           sscanf(digits + 2 * one.n_bytes, "%2" SCNx8, one.bytes + one.n_bytes) == 1) {
+        one.n_bytes++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        block[i] = one;
+        one.address += one.n_bytes;
+    }
+    translate(n, block);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < block[i].n_exec; k++) {
+            block[i].exec[k](0, block[i].exec_data[k]);
+        }
+    }
+    const struct qemu_plugin_insn *last = &block[n - 1];
+    for (const char *word = NULL; (word = strtok_r(NULL, BLANKS, &rest)) != NULL;) {
+        const uint64_t address = next_number(&rest);
+        for (size_t k = 0; k < last->n_mem; k++) {
+            last->mem[k](0, strcmp(word, "store") == 0, address, last->mem_data[k]);
         }
     }
 }
 
-#define MARK(n)                                                                                    \
-    {                                                                                              \
-        .address = 0x1000, .n_bytes = 8, .bytes = {0x0f, 0x1f, 0x84, 0, 'c', 'p', 'y', n}          \
-    }
-#define SWITCH_TO(thread)                                                                          \
-    {.address = 0xffffffff81000004, .n_bytes = 7, .bytes = {0x48, 0x8b, 0xa6}, .access = (thread)}
-
 int main(int argc, char **argv)
 {
-    static const struct qemu_plugin_insn TO_SENDER[] = {SWITCH_TO(0x100)};
-    static const struct qemu_plugin_insn TO_OTHER[] = {SWITCH_TO(0x200)};
-    static const struct qemu_plugin_insn SENDS[] = {MARK(1)};
-    static const struct qemu_plugin_insn BEGINS[] = {MARK(3)};
-    static const struct qemu_plugin_insn ENDS[] = {MARK(4)};
-    static const struct qemu_plugin_insn WORK[] = {
-        {.address = 0x2000, .n_bytes = 1, .bytes = {0x90}},
-        {.address = 0x2001, .n_bytes = 1, .bytes = {0x58}, .access = 0x5000},
-        {.address = 0x2002, .n_bytes = 1, .bytes = {0x50}, .access = 0x603d, .is_store = true},
-    };
-    static const struct qemu_plugin_insn FORGETS[] = {
-        {.address = 0xffffffff81000100, .n_bytes = 3, .bytes = {0x0f, 0x22, 0xd8}}, /* mov to cr3 */
-    };
+    char *line = NULL;
+    size_t room = 0;
     if (argc < 5) {
         return EXIT_FAILURE;
     }
@@ -204,17 +211,10 @@ int main(int argc, char **argv)
     if (install == NULL || install(1, &info, argc - 5, argv + 5) != 0) {
         return EXIT_FAILURE;
     }
-    run(TO_SENDER, 1, 1);
-    run(WORK, 3, 5); /* before the first mark */
-    run(SENDS, 1, 1);
-    run(WORK, 3, 5); /* warm-up */
-    run(BEGINS, 1, 1);
-    run(WORK, 3, 2);
-    run(TO_OTHER, 1, 1);
-    run(WORK, 3, 3);
-    run(FORGETS, 1, 1);
-    run(WORK, 3, 1);
-    run(ENDS, 1, 1);
+    while (getline(&line, &room, stdin) > 0) {
+        run(line);
+    }
+    free(line);
     (void)printf("%d %u\n", *(int *)dlsym(plugin, "qemu_plugin_version"), host.n_lookups);
     return EXIT_SUCCESS;
 }
