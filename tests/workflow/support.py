@@ -25,6 +25,9 @@ ROOT = Path(__file__).parents[2]
 # Ends a run that hangs; a busy host takes ten times as long as a free one [s].
 TIMEOUT_S = 900
 
+# Of what scripts opened, in the folder of a checkout.
+NOTES = "opened"
+
 _TARGETS = {
     "all", "measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
     "audit",
@@ -125,6 +128,11 @@ class Checkout:
             check=False,
         )
         return _done(done, check)
+
+    def noted(self, *arguments: str) -> str:
+        """Run Snakemake, and have every script note what it opens; return what is said."""
+        own = {"PYTHONPATH": str(ROOT / "tests/workflow/noted"), "NOTES": str(self.path / NOTES)}
+        return self.call(self.command(*arguments), **own).stdout
 
     def dry(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Return what a dry run says."""

@@ -42,28 +42,35 @@ def assert_whole(checkout: Checkout) -> None:
     assert failed(checkout) == ""
 
 
-def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(finished: Checkout) -> None:
-    results = finished.path / "results"
-    cut, edited, foreign, old, moved, elsewhere, *_ = paths_of(finished)
+@pytest.fixture
+def checkout(finished: Checkout) -> Checkout:
+    """A finished run, of which the memory floor is wanted too, and a report of one format."""
+    finished.configure("measure", memory_floor=True)
+    finished.configure("report", formats=["html"])
+    return finished
+
+
+def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(checkout: Checkout) -> None:
+    results = checkout.path / "results"
+    cut, edited, foreign, old, moved, elsewhere, *_ = paths_of(checkout)
     digest = json.loads(elsewhere.read_text())["host_digest"]
     cut.write_bytes(cut.read_bytes()[:500])
     edited.write_text(edited.read_text().replace('"measured"', '"failed"', 1))
     foreign.write_bytes(b"\x89PNG\r\n")
     sign(old, '"schema_version": 5', '"schema_version": 4')
-    moved.write_bytes(paths_of(finished)[-1].read_bytes())
+    moved.write_bytes(paths_of(checkout)[-1].read_bytes())
     sign(elsewhere, digest, "e" * 64)
-    finished.configure("measure", memory_floor=True)
     (results / "memory.json").write_text("{}")
     (results / "config.yaml").write_text("streams: [")
     (results / "raw/streams/notes.txt").write_text("mine")
-    looked = finished.dry().stderr
+    looked = checkout.dry().stderr
     assert "8 files in results cannot be used; they would be kept in results/aside" in looked
     assert not (results / "aside").exists()
-    done = finished.snakemake("--cores", "1")
+    done = checkout.snakemake("--cores", "1")
     assert "8 files in results cannot be used; they are kept in results/aside" in done.stderr
     assert "notes.txt: not a record of copycost; ignored" in done.stdout + done.stderr
     assert "4 KiB x 1 thread, repetition 1: " in done.stderr
-    assert_whole(finished)
+    assert_whole(checkout)
     notes = (results / "aside" / "README").read_text().splitlines()
     report = (results / "report" / "report.qmd").read_text()
     assert "8 files of `results` could not be used" in report
@@ -72,7 +79,7 @@ def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(finished: 
         assert f"`{inner}`" in report
         assert (results / "aside" / inner).is_file()
         assert len([line for line in notes if f" {inner}: " in line]) == 1
-    assert finished.planned() == {}
+    assert checkout.planned() == {}
 
 
 DAMAGE = """
@@ -91,34 +98,33 @@ def damage(checkout: Checkout, script: str, path: Path) -> None:
 
 
 def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
-    finished: Checkout,
+    checkout: Checkout,
 ) -> None:
-    finished.configure("measure", memory_floor=True)
-    lost = paths_of(finished)[0].relative_to(finished.path)
+    lost = paths_of(checkout)[0].relative_to(checkout.path)
     damaged = {"collect_results": lost, "compute_facts": Path("results/memory.json")}
     for script, path in damaged.items():
-        damage(finished, script, path)
+        damage(checkout, script, path)
     launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "snakemake", "--cores", "1"]
-    done = finished.call(launch, check=False)  # as ./run does
+    done = checkout.call(launch, check=False)  # as ./run does
     assert done.returncode == 3
     assert "its record could not be used: " in done.stdout
     assert "failed: 2 repetitions; the report says which and why" in done.stderr
     for path in damaged.values():
-        record = json.loads((finished.path / path).read_text())
+        record = json.loads((checkout.path / path).read_text())
         assert record["status"] == "failed"
         assert record["reason"].startswith("its record could not be used: ")
-        assert (finished.path / "results" / "aside" / path.relative_to("results")).is_file()
-    report = (finished.path / "results" / "report" / "report.html").read_text()
+        assert (checkout.path / "results" / "aside" / path.relative_to("results")).is_file()
+    report = (checkout.path / "results" / "report" / "report.html").read_text()
     assert "its record could not be used" in report
     assert "Set aside" in report
-    assert finished.planned() == {}, "as it is all was made"
-    assert failed(finished) == "2 repetitions"
+    assert checkout.planned() == {}, "as it is all was made"
+    assert failed(checkout) == "2 repetitions"
 
     table = Path("results/tables/ratios.csv")
-    damage(finished, "compute_facts", table)
-    done = finished.snakemake("--cores", "1", check=False)
+    damage(checkout, "compute_facts", table)
+    done = checkout.snakemake("--cores", "1", check=False)
     assert done.returncode == 1
     assert f"{table}: a step could not read it, so it lies in results/aside" in done.stderr
-    finished.snakemake("--cores", "1")
-    assert_whole(finished)
-    assert "a step could not read it" in (finished.path / "results/report/report.qmd").read_text()
+    checkout.snakemake("--cores", "1")
+    assert_whole(checkout)
+    assert "a step could not read it" in (checkout.path / "results/report/report.qmd").read_text()

@@ -3,11 +3,8 @@
 from pathlib import Path
 
 import pytest
-from documented import assert_documented
 from workflow.conftest import WholeRun, only_built
 from workflow.support import Checkout
-
-LOOPBACK = "streams/testbed=loopback"
 
 
 @pytest.fixture(scope="module")
@@ -39,17 +36,6 @@ def checkout(measured: Checkout, tmp_path: Path) -> Checkout:
     return measured.copy(tmp_path / "checkout")
 
 
-def plan(checkout: Checkout) -> tuple[dict[str, int], list[str]]:
-    """Return jobs by rule, and cells without the parts of their path that are all alike."""
-    jobs, paths = checkout.plan()
-    shortened = (path.removeprefix("results/raw/") for path in paths)
-    return jobs, [path.removesuffix("/rep=1.json") for path in shortened]
-
-
-def cells(checkout: Checkout) -> list[str]:
-    return plan(checkout)[1]
-
-
 def test_streams_and_round_trips_have_a_table_each(measured: Checkout) -> None:
     found = measured.rows("cells")
     assert {row["condition"] for row in found} == {"loopback", "loopback_trunc", "sink"}
@@ -57,37 +43,34 @@ def test_streams_and_round_trips_have_a_table_each(measured: Checkout) -> None:
     (round_trip,) = measured.rows("round_trips")
     assert round_trip["status"] == "measured", round_trip["reason"]
     assert 0 < float(round_trip["p50_ns"]) <= float(round_trip["max_ns"])
-    assert_documented(measured.path / "results", "round_trips.csv", "round_trip_curves.csv")
 
 
-def test_a_ring_that_is_added_is_measured_alone(checkout: Checkout) -> None:
+def test_what_is_added_is_measured_alone(checkout: Checkout) -> None:
+    before = (checkout.path / "config.yaml").read_text()
     checkout.configure("streams", working_sets=["hot", "16MiB"])
-    assert [path.partition("n_threads=1/")[2] for path in cells(checkout)] == [
-        "working_set=16777216/receiver=recv/placement=apart",
-        "working_set=16777216/receiver=trunc/placement=apart",
+    assert [path.partition("n_threads=1/")[2] for path in checkout.planned_cells()] == [
+        "working_set=16777216/receiver=recv/placement=apart/rep=1.json",
+        "working_set=16777216/receiver=trunc/placement=apart/rep=1.json",
     ]
-
-
-def test_a_receiver_that_is_added_is_built_and_measured_alone(checkout: Checkout) -> None:
+    (checkout.path / "config.yaml").write_text(before)
     checkout.configure("streams", receivers=["recv", "trunc", "uring"])
-    planned, (path,) = plan(checkout)
+    planned, (path,) = checkout.plan()
     assert planned["build_receiver"] == 1
-    assert path.endswith("receiver=uring/placement=apart")
+    assert path.endswith("receiver=uring/placement=apart/rep=1.json")
     assert planned.keys().isdisjoint({"build_sender", "collect_host"})
 
 
-def test_what_nobody_receives_does_not_depend_on_a_receiver(checkout: Checkout) -> None:
-    checkout.append("src/receivers/recv.c", "/* edited */\n")
-    assert [path.partition("/implementation")[0] for path in cells(checkout)] == [
-        "round_trips/testbed=loopback",
-        LOOPBACK,
-    ]
-
-
-def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:
+def test_what_nobody_receives_does_not_depend_on_a_receiver_and_memory_is_measured_apart(
+    checkout: Checkout,
+) -> None:
     checkout.append("src/memory_floor.c", "/* edited */\n")
     planned = checkout.planned()
     assert (planned["build_program"], planned["measure_memory"]) == (1, 1)
     assert "run_cell" not in planned
     checkout.configure("measure", memory_floor=False)
     assert checkout.planned().keys().isdisjoint({"measure_memory", "run_cell"})
+    checkout.append("src/receivers/recv.c", "/* edited */\n")
+    assert [path.partition("/implementation")[0] for path in checkout.planned_cells()] == [
+        "results/raw/round_trips/testbed=loopback",
+        "results/raw/streams/testbed=loopback",
+    ]

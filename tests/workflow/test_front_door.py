@@ -52,11 +52,13 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_runs(
         if os.geteuid() != 0:
             pytest.skip("not root: nothing can be given to another user")
         os.chown(results, owner, owner)
-    done = tree.call([*as_somebody(), str(tree.path / "run")])
-    assert done.returncode == 1
-    assert f"{results} {said}" in done.stderr
-    assert remedy in done.stderr
-    assert tree.calls() == []
+    for words in ([], ["setup"], ["fetch", "one"]):
+        done = tree.call([*as_somebody(), str(tree.path / "run"), *words])
+        assert done.returncode == 1
+        assert f"{results} {said}" in done.stderr
+        assert remedy in done.stderr
+        assert "Traceback" not in done.stderr
+        assert tree.calls() == []
 
 
 @pytest.mark.parametrize(("status", "starts"), [("0", 1), ("1", 2), ("3", 2), ("7", 1)])

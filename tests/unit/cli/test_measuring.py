@@ -1,5 +1,6 @@
-"""A run on a disk that is full, or fills up meanwhile."""
+"""A run on a disk that is full, or fills up meanwhile; what has to be installed for it."""
 
+import platform
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ from snakemake import exceptions
 from copycost.cli import apt_packages, environment, measuring
 from copycost.cli.environment import RunError
 from copycost.errors import CopycostError
+from copycost.hosts.facts.files import HostFiles
 from copycost.records import disk
 from copycost.snakefile import internals
 
@@ -66,3 +68,26 @@ def test_an_error_of_snakemake_itself_tells_of_the_full_disk(
         exceptions.WorkflowError("cannot record metadata ([Errno 28] No space left on device)")
     )
     assert internals.met_full_disk
+
+
+OWN_TOOLS = f"linux-tools-{platform.release()}"
+
+
+@pytest.mark.parametrize(
+    ("system", "listed", "package"),
+    [
+        ("ID=debian", "", "linux-perf"),
+        ("NAME=x\nID=ubuntu\nID_LIKE=debian", OWN_TOOLS, OWN_TOOLS),
+        ("ID=pop\nID_LIKE='ubuntu debian'", "", "linux-tools-generic"),
+        (None, "", "linux-perf"),
+    ],
+)
+def test_perf_has_the_name_that_the_distribution_gives_it(
+    system: str | None, listed: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if system is not None:
+        (tmp_path / "etc").mkdir()
+        (tmp_path / "etc/os-release").write_text(system)
+    monkeypatch.setattr(apt_packages, "HostFiles", lambda: HostFiles(tmp_path))
+    monkeypatch.setattr(apt_packages, "works", lambda *words: words[-1] == listed)
+    assert apt_packages._perf_package() == package

@@ -10,13 +10,15 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from copycost.cli.environment import LOG, RunError, find_python, has_python, in_log, say, works
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.tools import distribution_family
 
 _PERF, _GUESTS_MADE = "perf", Path("results/guest/made.json")
 
 
 def is_ubuntu() -> bool:
     """Tell whether this is Ubuntu, or derived from it."""
-    return works("grep", "-qsi", "^ID.*ubuntu", "/etc/os-release")
+    return distribution_family(HostFiles()) == "ubuntu"
 
 
 def find_perf() -> bool:

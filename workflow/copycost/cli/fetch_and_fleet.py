@@ -42,6 +42,7 @@ def fetch(words: Sequence[str]) -> int:
         raise RunError("fetch: name hosts as ssh knows them: ./run fetch user@host")
     targets, options = named_targets(words[:n_targets]), words[n_targets:]
     dry_run = parse(options).dry_run
+    measuring.require_own_folder()
     for tool, package in _PACKAGES.items():
         if which(tool) is None:
             raise RunError(f"fetch: {tool} is missing; to install: sudo apt-get install {package}")

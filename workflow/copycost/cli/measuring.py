@@ -21,6 +21,7 @@ _SIMULATES = re.compile(r"^simulated:\n(?:(?:[ #].*)?\n)*?  enabled: *([a-z]+)",
 
 def set_up() -> None:
     """Set up what a run needs."""
+    require_own_folder()
     apt_packages.set_up_run()
     environment.make(environment.needed_here())
 
@@ -28,7 +29,7 @@ def set_up() -> None:
 def measure(words: Sequence[str]) -> int:
     """Run the workflow with these targets and options; return the exit code."""
     request = parse(words)
-    _require_own_folder()
+    require_own_folder()
     _require_disk()
     if request.dry_run:
         environment.require(environment.needed_here())
@@ -105,7 +106,7 @@ def _asks_for_guests(words: Sequence[str], files: Sequence[str]) -> bool:
     )
 
 
-def _require_own_folder() -> None:
+def require_own_folder() -> None:
     """Refuse a folder that another user's run has taken: Snakemake would show a traceback."""
     here = Path.cwd()
     for folder in (here, here / ".snakemake", here / "results"):

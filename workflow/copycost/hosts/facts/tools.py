@@ -112,7 +112,8 @@ def distribution_family(files: HostFiles) -> str | None:
     Source: os-release(5), ID names the distribution, ID_LIKE those it descends from, nearest first.
     """
     text = files.text("etc/os-release") or files.text("usr/lib/os-release") or ""
-    fields: dict[str, str] = dict(re.findall(r'^(ID|ID_LIKE)="?([^"\n]*)"?$', text, re.MULTILINE))
+    stated = re.compile(r"""^(ID|ID_LIKE)=["']?([^"'\n]*)["']?$""", re.MULTILINE)
+    fields: dict[str, str] = dict(stated.findall(text))
     names = [fields.get("ID", ""), *fields.get("ID_LIKE", "").split()]
     return next((name for name in names if name in _PACKAGES), None)
 
