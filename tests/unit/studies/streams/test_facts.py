@@ -15,7 +15,9 @@ def test_what_was_measured_failed_and_skipped_adds_up() -> None:
         failed=lambda name, size, threads, rep: rep == 1,
     )
     facts = facts_of(run)
-    counts = [facts["run"][f"n_{name}"] for name in ("repetitions", "measured", "failed", "skipped")]
+    counts = [
+        facts["run"][f"n_{name}"] for name in ("repetitions", "measured", "failed", "skipped")
+    ]
     assert counts == [30, 12, 3, 15]
     assert facts["measured_conditions"] == ["loopback"]
     assert facts["conditions"]["veth"]["skipped"][0]["remedy"] == "run as root"
