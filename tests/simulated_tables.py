@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from copycost.config.cells import Cell
 from copycost.config.checkout import ROOT
 from copycost.records.derive import Row
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.facts import beside_facts, compute_facts
-from copycost.studies.simulated.reading import SCHEMA_VERSION, SimulatedRecord
+from copycost.studies.simulated.reading import SimulatedRecord, without_counts
 from copycost.studies.simulated.table import FUNCTIONS, SIMULATED, rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts
 
@@ -82,21 +83,12 @@ def record_of(
     truth: Truth, testbed: str, implementation: str, size: int, working_set: str, variant: str
 ) -> SimulatedRecord:
     """Return one record."""
+    cell = Cell(
+        "simulated", testbed, implementation, size, 1, working_set=working_set, variant=variant
+    )
     n_messages = max(2, (4 << 20) // size)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": "simulated",
-        "cell": {
-            "testbed": testbed,
-            "implementation": implementation,
-            "msg_bytes": size,
-            "working_set": working_set,
-            "variant": variant,
-        },
-        "status": "measured",
-        "reason": None,
-        "remedy": None,
-        "settings": {"messages": n_messages, "warmup_messages": 8},
+    outcome = {"status": "measured", "reason": None, "remedy": None}
+    return without_counts(cell, outcome, n_messages, 8) | {
         "guest": GUEST,
         "assumed": ASSUMED,
         "sender": {
@@ -116,13 +108,10 @@ def record_of(
     }  # fmt: skip
 
 
-def lost_record(outcome: tuple[str, str, str], size: int = 1024) -> SimulatedRecord:
+def lost_record(outcome: tuple[str, str, str]) -> SimulatedRecord:
     """Return the record of a cell that could not be counted."""
-    status, reason, remedy = outcome
-    record = record_of(Truth(), "loopback", "two_copy", size, "hot", "plain")
-    record |= {"status": status, "reason": reason, "remedy": remedy}  # type: ignore[typeddict-item]
-    record |= {"guest": None, "assumed": None, "sender": None, "receiver": None, "counted": None}  # type: ignore[typeddict-item]
-    return record
+    told = dict(zip(("status", "reason", "remedy"), outcome, strict=True))
+    return without_counts(Cell("simulated", "loopback", "two_copy", 1024, 1), told)
 
 
 def _received(sent: int) -> int:

@@ -17,6 +17,7 @@ from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
 from copycost.analysis.stats.settings import StatisticsSettings
 from copycost.analysis.tables import summarise
+from copycost.records.files import write_json
 from copycost.studies.capacity_command import WIDTH
 
 Said = pytest.CaptureFixture[str]
@@ -28,9 +29,7 @@ RUN = Run(
 
 
 def write_budget(results: Path, study: Study) -> None:
-    (results / "cpu_budget").mkdir()
-    text = json.dumps(facts_of(study))
-    (results / "cpu_budget" / "facts.json").write_text(text, encoding="utf-8")
+    write_json(facts_of(study), results / "cpu_budget" / "facts.json")
 
 
 def write_summary(results: Path, cells: pd.DataFrame) -> None:
@@ -70,12 +69,10 @@ def test_curves_of_cpu_budget_tell_the_cpus_of_every_testbed(budget: Path, capsy
     assert row["cpus"] == pytest.approx(0.85, rel=0.02)
     assert row["sender"] == pytest.approx(0.5, rel=0.02)
     assert row["low"] < 0.85 < row["high"]
-
-
-def test_below_the_least_point_its_cpu_is_enough(budget: Path, capsys: Said) -> None:
-    row = rows_of(capsys, budget, 1)[0]
-    assert (row["basis"], row["sender"]) == ("least", pytest.approx(0.1, abs=0.005))
-    assert row["low"] is None
+    # below the least point its CPU is enough
+    least = rows_of(capsys, budget, 1)[0]
+    assert (least["basis"], least["sender"]) == ("least", pytest.approx(0.1, abs=0.005))
+    assert least["low"] is None
 
 
 def test_a_bend_is_followed_between_points(tmp_path: Path, capsys: Said) -> None:

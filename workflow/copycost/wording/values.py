@@ -165,12 +165,17 @@ def in_cell(found: Facts | None, form: str) -> str:
     """Return an estimate in a cell of a table: ``38.2 (37.0 to 39.4)``, ``20 % (too wide)``."""
     if found is None:
         return NOT_KNOWN
-    text = FILTERS[form](_middle(found))
+    middle, say = _middle(found), FILTERS[form]
     if found.get("vague"):
-        return f"{text} (too wide)"
-    if found["low"] is None:
-        return text
-    return f"{text} ({span(found['low'], found['high'], FILTERS[form])})"
+        return f"{say(middle)} (too wide)"
+    return with_ends(middle, found["low"], found["high"], say)
+
+
+def with_ends(middle: float, low: float | None, high: float | None, form: Form) -> str:
+    """Return a value with the ends of its interval, if there are any."""
+    if low is None or high is None:
+        return form(middle)
+    return f"{form(middle)} ({span(low, high, form)})"
 
 
 def ns_in_text(found: Facts) -> str:

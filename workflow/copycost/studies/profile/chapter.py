@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from copycost.studies.shared_tables import cell_name, load_name
-from copycost.wording.filters import impl, percent, significant, size, span
+from copycost.wording.filters import impl, percent, significant, size
 from copycost.wording.markdown import Table, code, identifier, listing, tabulate
 from copycost.wording.number_sources import prints
-from copycost.wording.values import Facts, in_cell
+from copycost.wording.values import Facts, in_cell, with_ends
 from copycost.wording.words import party
 
 _NAMED = 2  # parts of a change in one cell of a table
@@ -57,12 +57,7 @@ def _signed(value: float) -> str:
 
 def _change(change: Facts | None) -> str:
     """Return a change with its interval: ``+185 (+178 to +192)``."""
-    if change is None:
-        return ""
-    text = _signed(change["value"])
-    if change["low"] is None:
-        return text
-    return f"{text} ({span(change['low'], change['high'], _signed)})"
+    return with_ends(change["value"], change["low"], change["high"], _signed) if change else ""
 
 
 def samples(profile: Facts) -> Table:
@@ -72,7 +67,7 @@ def samples(profile: Facts) -> Table:
     def agreement(name: str) -> str:
         if (found := sampling[name]) is None:
             return ""
-        return f"{percent(found['median'])} ({span(found['least'], found['most'], percent)})"
+        return with_ends(found["median"], found["least"], found["most"], percent)
 
     def most(name: str) -> str:
         found = profile[name]
