@@ -55,10 +55,11 @@ def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(plain_build: Build)
 
 @needs_filter
 @pytest.mark.parametrize(
-    ("error", "words"), [(errno.EPERM, "seccomp"), (errno.ENOSYS, "CONFIG_IO_URING")]
-)
-@pytest.mark.parametrize(
-    ("program", "part"), [*(("sender", way) for way in URING), ("receiver", "uring")]
+    ("program", "part", "error", "words"),
+    [
+        *(("sender", way, errno.EPERM, "seccomp") for way in URING),
+        ("receiver", "uring", errno.ENOSYS, "CONFIG_IO_URING"),
+    ],
 )
 def test_a_seccomp_filter_is_named(
     plain_build: Build, program: Program, part: str, error: int, words: str

@@ -5,9 +5,10 @@ import signal
 import socket
 import time
 from dataclasses import replace
+from itertools import product
 
 import pytest
-from c.conftest import Build
+from c.conftest import STRATEGIES, Build
 from c.harness import (
     SOON_S,
     Setting,
@@ -116,7 +117,13 @@ def test_nobody_listens(address_build: Build) -> None:
         assert_failed(receiver.finish(), "connect to 127.0.0.1", "refused")
 
 
-@pytest.mark.parametrize("moment", ["listening", "ready", "traffic", "stopped peer"])
+@pytest.mark.parametrize(
+    ("strategy", "moment"),
+    [
+        *(("two_copy", moment) for moment in ("listening", "ready")),
+        *product(STRATEGIES, ("traffic", "stopped peer")),
+    ],
+)
 def test_programs_end_when_the_orchestrator_is_gone(
     address_build: Build, strategy: str, moment: str
 ) -> None:

@@ -3,7 +3,6 @@
 import itertools
 import signal
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from c.conftest import ROOT, STRATEGIES, Build
 from c.harness import (
     SOON_S,
-    Outcome,
     Setting,
     agreed,
     assert_failed,
@@ -46,30 +44,6 @@ NEVER_SHORT = URING
 STREAMS = ((1, 4, 0), (9, 1, 1 << 20), (65537, 4, 1 << 20), (4 << 20, 1, 0))
 DATAGRAMS = ((1, 2, 0), (32, 2, 1 << 20), (9357, 2, 0), (65507, 1, 1 << 20))
 BATCH = 7
-
-
-def run_stopped_and_continued(
-    sender_program: Path, receiver_program: Path, options: Sequence[str] = ()
-) -> tuple[Setting, Outcome, Outcome]:
-    """Run a pair that is stopped by signals, which cut blocked sends short, and continued."""
-    setting = Setting(
-        msg_bytes=4 << 20,
-        duration_s=0.6,
-        verify=True,
-        sender_options=["--sndbuf-bytes", "65536", *options],
-        receiver_options=["--rcvbuf-bytes", "65536"],
-    )
-    with ready_pair(sender_program, receiver_program, setting) as (sender, receiver):
-        begin_window(setting, sender, receiver)
-        stop_at = time.monotonic() + setting.duration_s / 2
-        while time.monotonic() < stop_at:
-            for process in (receiver.process, sender.process):
-                process.send_signal(signal.SIGSTOP)
-                time.sleep(0.01)  # time to fill the buffers, then to be stopped
-            for process in (sender.process, receiver.process):
-                process.send_signal(signal.SIGCONT)
-            time.sleep(0.01)
-        return setting, sender.finish(), receiver.finish()
 
 
 @pytest.mark.parametrize("nth", range(4))
@@ -134,9 +108,26 @@ def test_threads_do_not_race(thread_build: Build, way: str, kind: str) -> None:
 
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_short_writes_lose_no_byte(address_build: Build, way: str) -> None:
-    options = ["--batch", "3"] if capability_of(way).batching else []
-    setting, *outcomes = run_stopped_and_continued(*address_build.pair(way), options)
-    sent, _ = agreed(*outcomes, setting)
+    """Both sides are stopped by signals, which cut blocked sends short, and continued."""
+    batch = "3" if way in BATCHING else "1"
+    setting = Setting(
+        msg_bytes=4 << 20,
+        duration_s=0.6,
+        verify=True,
+        sender_options=["--sndbuf-bytes", "65536", "--batch", batch],
+        receiver_options=["--rcvbuf-bytes", "65536"],
+    )
+    with ready_pair(*address_build.pair(way), setting) as (sender, receiver):
+        begin_window(setting, sender, receiver)
+        stop_at = time.monotonic() + setting.duration_s / 2
+        while time.monotonic() < stop_at:
+            for process in (receiver.process, sender.process):
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.01)  # time to fill the buffers, then to be stopped
+            for process in (sender.process, receiver.process):
+                process.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+        sent, _ = agreed(sender.finish(), receiver.finish(), setting)
     assert (sent["total"]["short_writes"] > 0) == (way not in NEVER_SHORT)
 
 
@@ -258,12 +249,6 @@ def test_segments_must_fit_the_mtu_and_a_lone_message_need_not(
     assert "must fit the device's MTU" in outcome.stderr
 
 
-def count_system_calls(file: Path) -> int:
-    """Return the count of a `perf stat -x,` file with one event."""
-    lines = [line for line in file.read_text().splitlines() if line and line[0] != "#"]
-    return int(lines[0].split(",")[0])
-
-
 @pytest.mark.needs_perf
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_own_counts_of_system_calls_agree_with_the_tracepoint(
@@ -278,6 +263,7 @@ def test_own_counts_of_system_calls_agree_with_the_tracepoint(
     sent, _ = results(*plain_build.pair(way), setting, wrapper=wrapper)
     keys = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
     own = sum(sent["total"][key] for key in keys)
+    counted = next(line for line in file.read_text().splitlines() if line and line[0] != "#")
     # Start, connections, memory, threads, the main thread's waits and snapshots.
-    constant = count_system_calls(file) - own
+    constant = int(counted.split(",")[0]) - own
     assert 50 < constant < 1500 < own

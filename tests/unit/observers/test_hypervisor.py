@@ -19,8 +19,8 @@ from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor
 SECOND_NS = 10**9
 # one thread that spins as a virtual CPU would, one that sleeps as an idle I/O thread does, and
 # workers that come and go
-PRETENDER = """
-import sys, threading, time
+CODE = """
+import threading, time
 def named(name, work):
     def run():
         open(f"/proc/self/task/{threading.get_native_id()}/comm", "w").write(name)
@@ -30,15 +30,12 @@ def spin(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end: pass
 named("IO io0", lambda: time.sleep(60))
-named(sys.argv[1], lambda: spin(60))
+named("CPU 0/KVM", lambda: spin(60))
 while True:
     named("worker", lambda: spin(0.02))
     time.sleep(0.2)
 """
-
-
-def pretender(vcpu: str = "CPU 0/KVM") -> tuple[str, ...]:
-    return (sys.executable, "-S", "-c", PRETENDER, vcpu)
+PRETENDER = (sys.executable, "-S", "-c", CODE)
 
 
 def await_thread(pid: int, name: str) -> None:
@@ -71,7 +68,7 @@ def watched(pid: int, seconds: float) -> dict[str, Any]:
 
 
 def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
-    with running(*pretender()) as program:
+    with running(*PRETENDER) as program:
         await_thread(program.pid, "CPU 0/KVM")
         found = watched(program.pid, 0.6)
     (guest,) = found["guests"]
@@ -99,7 +96,7 @@ def test_a_hypervisor_that_does_not_name_its_threads_is_refused() -> None:
 
 
 def test_a_hypervisor_that_ends_in_the_window_is_noticed() -> None:
-    with running(*pretender()) as program, closing(Hypervisor()) as observer:
+    with running(*PRETENDER) as program, closing(Hypervisor()) as observer:
         await_thread(program.pid, "CPU 0/KVM")
         observer.open(HOST)
         observer.prepare(with_guest(program.pid, "sender"))
@@ -111,7 +108,7 @@ def test_a_hypervisor_that_ends_in_the_window_is_noticed() -> None:
 
 def test_a_task_of_the_kernel_that_copies_for_the_guest_counts_as_vhost() -> None:
     """Before Linux 6.4 vhost's threads are no threads of the process, only named after it."""
-    with running(*pretender()) as program:
+    with running(*PRETENDER) as program:
         await_thread(program.pid, "CPU 0/KVM")
         # a process with such a name stands for the kernel's task
         name = f"vhost-{program.pid}"
