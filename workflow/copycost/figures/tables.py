@@ -16,7 +16,6 @@ from copycost.errors import DataError
 from copycost.figures.markers import in_order
 from copycost.records.cpu_attribution import EMULATED
 from copycost.records.table import read_table as read_cells
-from copycost.wording.words import plural
 
 COLUMNS = (
     "condition", "implementation", "msg_bytes", "n_threads", "quantity", "unit", "value", "low",
@@ -115,11 +114,6 @@ class Quantity:
     unit: str
     scale: float = 1.0
 
-    @property
-    def label(self) -> str:
-        """Return the axis label, ``quantity [unit]``."""
-        return f"{self.name} [{self.unit}]" if self.unit else self.name
-
 
 def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
     """Return `COLUMNS` of some metrics of the summary, in display units, in drawing order."""
@@ -156,11 +150,6 @@ def confidence(data: pd.DataFrame) -> float | None:
     """Return the confidence level of the summary's intervals (0..1), None where there is none."""
     levels = data["confidence"].dropna()
     return None if levels.empty else float(levels.iloc[0])
-
-
-def counted(n: int, noun: str) -> str:
-    """Return ``1 thread`` or ``4 threads``."""
-    return plural(int(n), noun)  # a number of NumPy as well
 
 
 def spread(values: Iterable[int], most: int) -> list[int]:
