@@ -185,7 +185,7 @@ def _time_per_message(tables: Tables) -> Drawn:
 
     def frame_of(panel: Panel) -> Frame:
         title = size_label(panel.data["msg_bytes"].iloc[0]) if sheet.is_top(panel) else ""
-        return Frame(scale_of(panel.data, kind), f"{_TIME.name} [{_TIME.unit}]", title)
+        return Frame(scale_of(panel.data, kind), _TIME.label, title)
 
     note = [
         interval_note(data, confidence(tables.summary)),

@@ -114,6 +114,11 @@ class Quantity:
     unit: str
     scale: float = 1.0
 
+    @property
+    def label(self) -> str:
+        """Return the axis label, ``quantity [unit]``."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
 
 def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
     """Return `COLUMNS` of some metrics of the summary, in display units, in drawing order."""
