@@ -102,6 +102,7 @@ def test_beyond_what_was_measured_it_says_so(budget: Path, capsys: Said) -> None
     ("name", "text", "told"),
     [
         ("other", "", "measure first: ./run, or ./run cpu_budget"),
+        ("cpu_budget/facts.json", '{"left_out": "a fault"}', "measure first: ./run"),
         ("cpu_budget/facts.json", "{", "make it again: ./run cpu_budget"),
         ("cpu_budget/facts.json", '{"curves": [{}]}', "facts.json: it is damaged"),
         ("cpu_budget/facts.json", "[]", "facts.json: it is damaged"),

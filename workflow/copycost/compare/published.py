@@ -20,9 +20,10 @@ from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import WayStyle, in_order, way_styles
 from copycost.figures.output import save
 from copycost.figures.style import styled
-from copycost.figures.tables import Drawn, Legend, counted
+from copycost.figures.tables import Drawn, Legend
 from copycost.figures.text import add_tips, empty_figure, point_tips
 from copycost.records.files import read_json, write_json
+from copycost.wording.words import plural
 
 SCHEMA_VERSION = 2
 _CELL = ["implementation", "msg_bytes", "n_threads"]
@@ -113,7 +114,7 @@ def draw_throughput(points: pd.DataFrame, titles: Mapping[str, str]) -> Drawn:
         _draw_panel(panel.axes, panel.data, styles)
         value_axis(panel.axes, scale_of(of_run))
         size_axis(panel.axes, of_run["msg_bytes"], sheet.panel_width_cm)
-        panel.axes.set(title=counted(first["n_threads"], "thread"), xlabel="message size")
+        panel.axes.set(title=plural(int(first["n_threads"]), "thread"), xlabel="message size")
         if panel.place % sheet.n_columns == 0:
             panel.axes.set_ylabel(f"{titles[first['run']]}\nthroughput [Gbit/s]")
     names = tuple(in_order(shown["implementation"]))

@@ -11,9 +11,10 @@ from copycost.figures.layout import Panel, finish, new_sheet
 from copycost.figures.lines import Frame, draw_panels
 from copycost.figures.markers import in_order
 from copycost.figures.style import QUIET, SHADE, styled
-from copycost.figures.tables import COLUMNS, Drawn, Legend, counted, left_out
+from copycost.figures.tables import COLUMNS, Drawn, Legend, left_out
 from copycost.figures.text import empty_figure
 from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 _CONDITIONS_MOST = 6
 
@@ -51,7 +52,7 @@ def draw(facts: Mapping[str, Any], ratios: pd.DataFrame, summary: pd.DataFrame) 
             panel.axes.axhspan(band["low"], band["high"], color=SHADE, lw=0, zorder=0.5)
     confidence = facts["method"]["statistics"]["confidence"]
     note = [
-        f"{counted(n_threads, 'thread')}; bars: {confidence * 100:g}{NBSP}% intervals of the "
+        f"{plural(n_threads, 'thread')}; bars: {confidence * 100:g}{NBSP}% intervals of the "
         "repetitions' own ratios, corrected (Holm) for sizes and thread counts; no difference was "
         "seen where a bar crosses 1.",
         f"Band: {BASELINE} against itself, over all sizes." if bands else "",

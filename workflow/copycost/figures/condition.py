@@ -15,13 +15,13 @@ from copycost.figures.tables import (
     Quantity,
     Tables,
     confidence,
-    counted,
     left_out,
     points,
     spread,
 )
 from copycost.figures.text import empty_figure, interval_note, size_label
 from copycost.observers.perf.events import EVENTS, MISS_LEVELS
+from copycost.wording.words import plural
 
 _NOT_CYCLES = {
     "cycles_not_counted": "Cycles were not counted on this host.",
@@ -139,7 +139,7 @@ def _over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequence[st
         if beside:
             return Frame(scales[name], "", labels[name] if sheet.is_top(panel) else "")
         is_top = sheet.is_top(panel) if alone else panel.place < len(counts)
-        return Frame(scales[name], labels[name], counted(n_threads, "thread") if is_top else "")
+        return Frame(scales[name], labels[name], plural(int(n_threads), "thread") if is_top else "")
 
     if beside:
         sheet = new_sheet(data, 4.2, column="quantity", groups=groups)
@@ -153,7 +153,7 @@ def _over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequence[st
         of_kind.setdefault(scale.kind, []).append(name)
     said = [
         whose,
-        f"{counted(counts[0], 'thread')}." if beside else "",
+        f"{plural(counts[0], 'thread')}." if beside else "",
         interval_note(data, confidence(tables.summary)),
         *(
             f"{SCALE_NOTE[kind]}{': ' + ', '.join(of) if len(of_kind) > 1 else ''}."

@@ -12,7 +12,7 @@ from copycost.figures.axes import EDGE_NOTE, scale_of, value_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, SHADE, styled
-from copycost.figures.tables import Drawn, counted, left_out, spread
+from copycost.figures.tables import Drawn, left_out, spread
 from copycost.figures.text import (
     EMULATED_NOTE,
     add_tips,
@@ -22,6 +22,7 @@ from copycost.figures.text import (
     wrap,
 )
 from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 COLUMNS = (
     "condition", "msg_bytes", "n_threads", "rank", "implementation", "label", "quantity", "unit",
@@ -64,7 +65,7 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
     level = f"{facts['method']['statistics']['confidence'] * 100:g}{NBSP}%"
     whose = "The sender alone" if ranking["side"] == "sender" else "Both sides together"
     note = [
-        f"{whose}, {counted(ranking['n_threads'], 'thread')}, cheapest first.",
+        f"{whose}, {plural(ranking['n_threads'], 'thread')}, cheapest first.",
         f"Points: median of up to {most}{NBSP}repetitions; bars: {level} interval." if most > 1
         else "Points: one repetition each, so there is no interval.",
         "Dashed line, shaded below: cost of one plain copy (memcpy) from where such a message "

@@ -14,7 +14,7 @@ from copycost.analysis.metrics import BASELINE
 from copycost.analysis.stats.settings import FloatArray
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, styled
-from copycost.figures.tables import Drawn, counted
+from copycost.figures.tables import Drawn
 from copycost.figures.text import (
     EMULATED_NOTE,
     NOTE_PT,
@@ -24,6 +24,7 @@ from copycost.figures.text import (
     size_label,
 )
 from copycost.wording.filters import significant
+from copycost.wording.words import plural
 
 WIRE_COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "part", "ns_per_byte",
                 "throughput_gbit_per_s", "link_gbit_per_s", "state")  # fmt: skip
@@ -104,7 +105,7 @@ def draw_over_wire(facts: Mapping[str, Any]) -> Drawn:
     handles += [Line2D([], [], label="link", **_DASHED)] if linked else []
     left = [*conditions[_CONDITIONS_MOST:], *(way for way in every_way if way not in ways)]
     note = [
-        f"Medians, {counted(data['n_threads'].min(), 'thread')}.",
+        f"Medians, {plural(int(data['n_threads'].min()), 'thread')}.",
         "Bars: shares of the CPU time per byte of both machines; above them, the total.",
         "Dashed: what the link carries at its MTU." if linked else "",
         f"Not drawn for lack of room: {', '.join(left)}." if left else "",
@@ -211,7 +212,7 @@ def draw_virtual_machines(facts: Mapping[str, Any]) -> Drawn:
     ]
     first = data.iloc[0]
     note = [
-        f"{first['implementation']}, {counted(first['n_threads'], 'thread')};"
+        f"{first['implementation']}, {plural(int(first['n_threads']), 'thread')};"
         " ratios paired by round.",
         "Line: what the two processes take without guests.",
         EMULATED_NOTE if any(facts["conditions"][name]["emulated"] for name in shown) else "",

@@ -16,7 +16,6 @@ from copycost.errors import DataError
 from copycost.figures.markers import in_order
 from copycost.records.cpu_attribution import EMULATED
 from copycost.records.table import read_table as read_cells
-from copycost.wording.words import plural
 
 COLUMNS = (
     "condition", "implementation", "msg_bytes", "n_threads", "quantity", "unit", "value", "low",
@@ -156,11 +155,6 @@ def confidence(data: pd.DataFrame) -> float | None:
     """Return the confidence level of the summary's intervals (0..1), None where there is none."""
     levels = data["confidence"].dropna()
     return None if levels.empty else float(levels.iloc[0])
-
-
-def counted(n: int, noun: str) -> str:
-    """Return ``1 thread`` or ``4 threads``."""
-    return plural(int(n), noun)  # a number of NumPy as well
 
 
 def spread(values: Iterable[int], most: int) -> list[int]:

@@ -200,7 +200,8 @@ def _rows_of(path: Path) -> Iterator[dict[str, str]]:
 def needs_of_curves(path: Path, bits_per_s: float) -> list[Need]:
     """Return what a bitrate takes by each curve in the facts of cpu_budget."""
     facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    curves = [curve for curve in facts["curves"] if curve["points"]]
+    # facts that could not be computed have none
+    curves = [curve for curve in facts.get("curves", []) if curve["points"]]
     return [_need_of(curve, int(facts["section"]["msg_bytes"]), bits_per_s) for curve in curves]
 
 

@@ -86,7 +86,7 @@ def size(n_bytes: float) -> str:
 def duration(seconds: float) -> str:
     """Return a time given in seconds: ``812 ns``, ``1.30 µs``, ``0.200 s``, ``4 min 12 s``."""
     time_s = finite(seconds)
-    if time_s >= 3600:
+    if round(time_s) >= 3600:
         minutes = round(time_s / 60)
         return f"{minutes // 60}{NBSP}h {minutes % 60}{NBSP}min"
     if time_s >= 100:

@@ -1,6 +1,5 @@
 """The chapter on where the CPU time goes, and what its macros say in every branch."""
 
-import re
 from dataclasses import replace
 from functools import cache
 from statistics import median
@@ -21,14 +20,12 @@ from unit.studies.profile.made import (
     UDP_SENDER,
     ZERO_COPY,
     Cell,
-    config,
     facts_of,
     repetitions_of,
 )
 
 from copycost.report.tables import guest_work as work
 from copycost.studies.profile.facts import verdicts
-from copycost.studies.profile.grid import cell_keys, figure_names
 
 TEXTS = GOLDEN / "profile"
 
@@ -196,13 +193,6 @@ def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
 def _text(facts: dict[str, Any]) -> str:
     names = [side["figure"] for cell in facts["cells"] for side in cell["sides"].values()]
     return chapter("profile", facts, names, "profile_details")
-
-
-def test_the_text_names_only_figures_that_are_drawn() -> None:
-    drawn = figure_names(cell_keys(config()))
-    named = re.findall(r"\(assets/profile/(\w+)\.svg", _text(facts_of([TWO, ZERO])))
-    assert named
-    assert set(named) <= set(drawn)
 
 
 def test_other_chapters_say_what_guests_and_hypervisors_do_from_the_same_facts() -> None:

@@ -50,14 +50,11 @@ def test_where_a_sample_lies_depends_on_whose_it_is() -> None:
     assert LISTS.data_path.of_stack("receiver", reading)[0] == "copy_out"
 
 
-def test_a_name_goes_before_a_pattern_and_a_long_pattern_before_a_short_one() -> None:
+def test_a_name_is_one_thing_and_goes_before_a_pattern_and_a_long_one_before_a_short_one() -> None:
     lists = {"a": ["tcp_*"], "b": ["tcp_gro_*"], "c": ["tcp_gro_receive"]}
     find = finder([(meaning, {"user": names}) for meaning, names in lists.items()], "test")
     found = [find(name) for name in ("tcp_x", "tcp_gro_x", "tcp_gro_receive", "udp_x", "tcp_x_[k]")]
     assert found == ["a", "b", "c", None, None]
-
-
-def test_a_name_cannot_be_two_things() -> None:
     with pytest.raises(DataError, match="tcp_x is both a and b"):
         finder([("a", {"user": ["tcp_x"]}), ("b", {"user": ["tcp_x"]})], "test")
 

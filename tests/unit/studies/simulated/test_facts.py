@@ -13,7 +13,6 @@ from copycost.studies.simulated.facts import copied_shares, level_of
 from copycost.studies.simulated.table import SIMULATED, functions_of, rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts
 
-BEYOND = {"misses": "both", "reasons": ["beyond"], "size_bytes": 32768}
 FALLS = {"l1d": 2.0, "l2": 0.0, "llc": 0.0}
 
 
@@ -83,19 +82,10 @@ def test_the_first_of_the_levels_that_fall_most_is_named(
     assert level_of(saved) == level
 
 
-def test_what_copies_save_is_told_with_whose_they_are_and_why() -> None:
-    hot, cold = facts_of(Truth(testbeds=("sink",)))["conditions"]
-    one, zero = hot["savings"]
-    assert one["implementation"] == "one_copy"
-    assert (one["most"]["level"], one["most"]["msg_bytes"]) == ("l1d", 49152)
-    assert one["most"]["saved"] == pytest.approx(2.0)
-    assert one["most"]["copies"] == {"user": BEYOND, "kernel": None}
-    assert zero["most"]["copies"] == {"user": BEYOND, "kernel": BEYOND}
-    # its source was written before, wherever the message came from
-    assert cold["savings"][1]["most"]["copies"]["kernel"]["reasons"] == ["beyond"]
-    # where only the kernel's is saved, the application's explains nothing
+def test_where_only_the_kernels_copy_is_saved_the_applications_explains_nothing() -> None:
     (hot,) = facts_of(Truth(testbeds=("sink",), working_sets=("hot",), user=0.0))["conditions"]
-    assert hot["savings"][1]["most"]["copies"] == {"user": None, "kernel": BEYOND}
+    beyond = {"misses": "both", "reasons": ["beyond"], "size_bytes": 32768}
+    assert hot["savings"][1]["most"]["copies"] == {"user": None, "kernel": beyond}
 
 
 def test_a_conclusion_is_tried_in_its_very_cell_or_not_tried() -> None:

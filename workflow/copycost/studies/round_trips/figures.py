@@ -14,9 +14,10 @@ from copycost.figures.axes import SCALE_NOTE, scale_of, value_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import families, in_order, way_styles
 from copycost.figures.style import EDGE, styled
-from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
+from copycost.figures.tables import Drawn, Legend, left_out, spread
 from copycost.figures.text import add_tips, empty_figure, size_label, value_tip
 from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
            "value", "low", "high", "n", "state")  # fmt: skip
@@ -63,7 +64,7 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         _percentile_axis(panel.axes, shown, sheet.panel_width_cm)
         if sheet.is_top(panel):
             size, n_threads = (panel.data[key].iloc[0] for key in ("msg_bytes", "n_threads"))
-            panel.axes.set_title(f"{size_label(size)}, {counted(n_threads, 'thread')}")
+            panel.axes.set_title(f"{size_label(size)}, {plural(int(n_threads), 'thread')}")
         sheet.label(panel.place, "percentile", "round-trip time [µs]")
     most = int(shown["n"].max())
     note = [
