@@ -46,6 +46,11 @@ SCENARIOS: dict[str, Run] = {
     "depends_on_threads": Run(
         **SMALL, log_ratio=_one_and_zero(lambda x, n: 0.3 if n == 1 else -0.3, _LOSES)
     ),
+    "decided_with_one_thread": Run(
+        **SMALL,
+        noise=0.01,
+        log_ratio=_one_and_zero(lambda x, n: 0.2 * (x - 13) if n == 1 else 0.0, _LOSES),
+    ),
     "observed_once": Run(**SMALL, repetitions=1),
     "counters": Run(**SMALL, counters=True),
     "one_testbed_skipped": Run(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from analysed import asked, facts_of, text_of
+from analysed import asked, facts_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.expectations import EXPECTATIONS
@@ -59,27 +59,6 @@ def test_zero_copy_need_not_pay_where_it_is_copied() -> None:
         # a thread on each CPU does not make the CPUs busy: here 1.5 of two are, one pair or more
         assert tested["threads_gain_while_idle"] == 6
         assert tested["threads_gain_nothing_when_full"] == 0
-
-
-def test_cells_that_contradict_each_other_are_not_averaged() -> None:
-    gains = {("zero_copy", 1024): -0.5, ("zero_copy", 65536): 0.5}
-    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,), noise=0.005,
-                         log_ratio=lambda name, size, n: gains.get((name, size), 0.0)))  # fmt: skip
-    (cost,) = (
-        one.reason("both_cpu_ns_per_byte")
-        for one in asked(facts, "crossover")
-        if (one.subject, one.reference) == ("zero_copy", "two_copy")
-    )
-    assert cost is not None
-    assert (cost.verdict, cost.estimate) == ("cells disagree", None)
-    assert (cost.n_cells, cost.n_better, cost.n_worse) == (2, 1, 1)
-    # What explains the loss is of the cell that lost.
-    (found,) = asked(facts, "zero_copy")
-    _, throughput, first, _ = found.reasons
-    assert (throughput.n_cells, first.quantity) == (1, "cpu_ns_per_byte")
-    assert first.estimate is not None
-    assert first.estimate > 1.0
-    assert "--- | less in 1, more in 1 |" in text_of(facts, "analysis")
 
 
 def test_sizes_that_part_have_no_mean() -> None:

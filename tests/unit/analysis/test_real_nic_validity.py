@@ -22,17 +22,20 @@ def test_the_interval_of_a_bound_allows_for_what_it_was_picked_from() -> None:
 @pytest.mark.parametrize(
     ("run", "measured", "bounds"),
     [
-        (Run(**SMALL), [], ["veth"]),
-        (Run(testbeds=(), msg_bytes=(1024,), udp=Udp(working_sets=("cold",))), [], ["sink_cold"]),
+        (Run(**SMALL, udp=Udp(msg_bytes=(4096, 65507))), [],
+         [("sink_cold", 65507), ("veth", 65536)]),
+        (Run(**SMALL), [], [("veth", 65536)]),
+        (Run(testbeds=(), msg_bytes=(1024,), udp=Udp(working_sets=("cold",))), [],
+         [("sink_cold", 65507)]),
         (Run(**SMALL, implementations=("two_copy", "one_copy")), [], []),
         (Run(**SMALL, implementations=("zero_copy",)), [], []),
         (Run(**SMALL, copied_share=lambda size: 0.0, udp=Udp(msg_bytes=(1024,))), ["veth"], []),
     ],
-)
+)  # fmt: skip
 def test_less_than_both_or_real_zero_copy_with_a_receiver_gives_fewer_bounds(
-    run: Run, measured: list[str], bounds: list[str]
+    run: Run, measured: list[str], bounds: list[tuple[str, int]]
 ) -> None:
     card = facts_of(run)["network_card"]
-    assert [one["slug"] for one in card["bounds"]] == bounds
+    assert [(one["slug"], one["msg_bytes"]) for one in card["bounds"]] == bounds
     assert card["measured"] == measured
     assert (card["wires"], card["copied"], card["sent"]) == ([], [], None)

@@ -64,7 +64,7 @@ def lost(conditions: Iterable[Facts]) -> list[Facts]:
 
 
 def losses(found: Sequence[Facts], study: str) -> str:
-    """Return the table of what was not measured, see `shared_facts.losses_of`; nothing without any."""
+    """Return the table of what was not measured, see `losses_of`; nothing without any."""
     if not found:
         return ""
 

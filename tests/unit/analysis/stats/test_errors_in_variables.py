@@ -23,13 +23,6 @@ def test_the_published_solution_is_found() -> None:
     assert line.intercept_high - line.intercept == pytest.approx(widened * 0.294970, rel=1e-3)
 
 
-def test_without_error_in_x_it_is_ordinary_regression() -> None:
-    line = fit_line(X, Y, Errors(np.full(10, 1e-9), np.ones(10), 0.0, 1000), 0.95)
-    slope, intercept = np.polyfit(X, Y, 1)
-    assert line.slope == pytest.approx(slope, rel=1e-6)
-    assert line.intercept == pytest.approx(intercept, rel=1e-6)
-
-
 @pytest.mark.parametrize(("n", "reps"), [(4, 3), (6, 3), (10, 10)])
 def test_intervals_hold_the_truth(n: int, reps: int) -> None:
     rng = np.random.default_rng(3)
