@@ -128,6 +128,8 @@ def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
     done = tree.run("doctor")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("copycost doctor: ")
+    titles = ("Testbeds", "Counters", "Virtual machines")
+    assert all(f"\n{title}\n" in done.stdout for title in titles)
     assert not [call for call in tree.calls() if "apt-get" in call]
 
 

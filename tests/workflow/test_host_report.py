@@ -3,15 +3,12 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from unit.compare.hosts.made import real, write_run
+from unit.compare.hosts.made import real
 from workflow.support import Checkout, new_checkout
 
-from copycost.cli.host_report import renumbered
-from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import merge
 
 pytestmark = pytest.mark.slow
@@ -57,12 +54,3 @@ def test_a_host_that_there_is_not_is_said(checkout: Checkout) -> None:
     done = report(checkout, "bal")
     assert done.returncode == 1
     assert "host=bal: results/fleet has no such host; there are lab" in done.stderr
-
-
-def test_rounds_of_further_runs_follow_without_gaps(tmp_path: Path) -> None:
-    records = list(read_parcel(write_run(tmp_path), "lab").records)
-    for record in records:
-        if record["cell"]["rep"] > 1:
-            record["cell"]["rep"] += 1000
-    found = sorted(record["cell"]["rep"] for record in renumbered(records))
-    assert found == [1, 1, 2, 2, 3, 3]

@@ -56,14 +56,34 @@ def test_a_job_s_own_command_line_changes_what_it_makes_and_no_more(checkout: Ch
     assert "this is not the host" not in done.stderr
 
 
-def test_what_an_input_function_refuses_is_one_sentence(
-    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for command in ("sinfo", "scontrol"):
-        put_first(monkeypatch, tmp_path / command, "echo 'n1|p*|2|idle|infinite|(null)'")
+@pytest.fixture
+def _slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster of a node in two partitions."""
+    nodes = "'n1|usual*|2|idle|3:00|(null)' 'n1|site|2|idle|5:00|(null)'"
+    put_first(monkeypatch, tmp_path / "sinfo", f"printf '%s\\n' {nodes}")
+    put_first(monkeypatch, tmp_path / "scontrol", "")
+
+
+@pytest.mark.usefixtures("_slurm")
+def test_what_an_input_function_refuses_is_one_sentence(checkout: Checkout) -> None:
     chosen = ["--config", "hosts={where: [slurm], slurm: {nodes: [n9]}}"]
     done = checkout.snakemake("fleet", "-n", *chosen, check=False)
     assert done.returncode == 1
     said = "config.yaml: hosts.slurm.nodes: n9 not among what sinfo shows of the default partition"
     assert done.stdout == f"copycost: {said} (n1)\n"
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("_slurm")
+@pytest.mark.parametrize(
+    ("named", "asked", "limit_min"), [("auto", "site", 5), ("usual", "usual", 3)]
+)
+def test_a_sites_own_partition_holds_unless_another_is_named(
+    checkout: Checkout, named: str, asked: str, limit_min: int
+) -> None:
+    checkout.configure("hosts", where=["slurm"], slurm={"partition": named, "nodes": ["n1"]})
+    site = ["--default-resources", "slurm_partition=site"]
+    said = checkout.dry("results/nodes/n1.zip", "--quiet", "host", *site).stdout
+    assert f"slurm_partition={asked}, " in said
+    assert f"runtime={limit_min}, " in said
+    assert "slurm_extra=--nodelist=n1 --exclusive" in said

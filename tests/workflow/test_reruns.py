@@ -1,9 +1,7 @@
 """What is done again after a change, and what is not: on the real workflow, after a real run."""
 
-import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -83,20 +81,14 @@ def test_another_way_to_measure_measures_everything_again_and_nothing_else_does(
     assert finished.planned()["run_cell"] == ALL
 
 
-def test_an_edited_template_writes_the_report_again_and_no_more(finished: Checkout) -> None:
+def test_another_typesetter_typesets_and_an_edited_template_writes_the_report_again_and_no_more(
+    finished: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_first(monkeypatch, tmp_path / "tools/quarto", "echo 1.9.38")
+    assert finished.planned() == {"render_report": 1}
     template = next((ROOT / "report").glob("*.qmd.j2")).name
     finished.append(f"report/{template}", "\nOne more sentence.\n")
     assert finished.planned() == {"write_report": 1, "render_report": 1}
-
-
-def test_a_run_stands_beside_published_ones_and_another_typesetter_does_no_more(
-    finished: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report = finished.path / "results/report/report.html"
-    assert 'id="sec-published"' in report.read_text(encoding="utf-8")
-    assert "Intel Core i5-10500" in report.read_text(encoding="utf-8")
-    put_first(monkeypatch, tmp_path / "tools/quarto", "echo 1.9.38")
-    assert finished.planned() == {"render_report": 1}
 
 
 def test_another_host_measures_everything_again_and_says_why(
@@ -142,15 +134,6 @@ def test_results_of_another_host_without_snakemake_s_notes_are_never_mixed_with_
     assert path.read_text() == other
     path.unlink()
     assert finished.planned()["run_cell"] == ALL
-
-
-def test_a_failed_repetition_is_measured_again_when_asked_for(finished: Checkout) -> None:
-    path = sorted((finished.path / "results" / "raw").rglob("rep=1.json"))[0]
-    record = json.loads(path.read_text())
-    path.write_text(json.dumps(record | {"status": "failed", "reason": "reset by peer"}))
-    assert "run_cell" not in finished.planned()
-    finished.call([sys.executable, "-m", "copycost.snakefile.retry"], PYTHONPATH="workflow")
-    assert finished.planned_cells() == [str(path.relative_to(finished.path))]
 
 
 def test_a_study_whose_folders_exist_is_not_measured_unasked(finished: Checkout) -> None:

@@ -45,9 +45,9 @@ def guests_of(checkout: Checkout) -> list[Path]:
 
 @pytest.mark.parametrize(("name", "most_s"), [("virtual", 900), ("virtual_tiny", 60)])
 def test_grids_in_guests_end_in_the_time_that_they_promise(
-    built: Checkout, name: str, most_s: int
+    checkout: Checkout, name: str, most_s: int
 ) -> None:
-    said = built.dry("--configfile", f"config/{name}.yaml").stdout
+    said = checkout.dry("--configfile", f"config/{name}.yaml").stdout
     told = re.search(r"all in all about (\d+) (s|min)\.", said)
     assert told is not None, said
     assert int(told[1]) * {"s": 1, "min": 60}[told[2]] <= most_s

@@ -9,7 +9,10 @@ import pytest
 from snakemake.cli import get_argument_parser
 
 from copycost.cli.command_line import _MORE_VALUES, _ONE_VALUE, _OTHER_NAMES, UsageError, parse
+from copycost.cli.fetch_and_fleet import named_targets
+from copycost.compare.hosts.privacy import require_name
 from copycost.config.checkout import ROOT
+from copycost.errors import ConfigError
 
 TINY = "config/tiny.yaml"
 
@@ -47,19 +50,21 @@ def words(given: str) -> str:
         ("--quiet rules host -- tables", "--cores 1 tables --quiet rules host"),
         ("-n --forcerun tables figures", "--cores 1 -n --forcerun tables figures"),
         ("tables --site-s-plugin-option 3", "--cores 1 tables --site-s-plugin-option 3"),
+        # a target may stand anywhere
+        (f"measure -n --configfile {TINY}", f"--cores 1 measure -n --configfile {TINY}"),
+        (f"--configfile={TINY} measure -n", f"--cores 1 measure -n --configfile {TINY}"),
+        # settings become one option
+        ("--minutes=0.5 --config udp={}", "--cores 1 --config 'measure={minutes: 0.5}' 'udp={}'"),
+        (
+            "report profile cpu_budget --minutes 5",
+            "--cores 1 report profile cpu_budget --config 'profile={enabled: true}' "
+            "'cpu_budget={enabled: true}' 'measure={minutes: 5}'",
+        ),
+        ("--config=udp={} --config streams={}", "--cores 1 --config 'udp={}' 'streams={}'"),
     ],
 )
 def test_words_reach_snakemake(given: str, passed_on: str) -> None:
     assert words(given) == passed_on
-
-
-@pytest.mark.parametrize(
-    "given", [f"measure -n --configfile {TINY}", f"--configfile={TINY} measure -n"]
-)
-def test_a_target_may_stand_anywhere(given: str) -> None:
-    request = parse(shlex.split(given))
-    assert (request.targets, request.config_files) == (["measure"], [TINY])
-    assert words(given) == f"--cores 1 measure -n --configfile {TINY}"
 
 
 @pytest.mark.parametrize(
@@ -93,22 +98,6 @@ def test_what_cannot_be_is_refused_in_a_sentence(given: str, said: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "settings"),
-    [
-        ("--minutes=0.5 --config udp={}", "measure={minutes: 0.5} udp={}"),
-        (
-            "report profile cpu_budget --minutes 5",
-            "profile={enabled: true} cpu_budget={enabled: true} measure={minutes: 5}",
-        ),
-        ("--config=udp={} --config streams={}", "udp={} streams={}"),
-    ],
-)
-def test_settings_become_one_option(given: str, settings: str) -> None:
-    said = parse(shlex.split(given)).for_snakemake()
-    assert " ".join(said[said.index("--config") + 1 :]) == settings
-
-
 def test_who_only_looks_is_known() -> None:
     for given in ("-n", "-np", "--dry-run", "--lint", "-c2 --summary"):
         assert parse(shlex.split(given)).dry_run
@@ -139,3 +128,31 @@ def test_a_peer_is_measured_with_the_grid_of_the_wire_unless_another_is_named() 
     assert given.config_files == ["config/wire.yaml"]
     assert ["--config", "wire={peer: 'me@other', more: [{peer: 'third'}]}"] in given.words
     assert parse(["--configfile", TINY, "--wire=other"]).config_files == [TINY]
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "target"),
+    [
+        ("lab=alice@one", "lab", "alice@one"),
+        ("alice@one", "one", "alice@one"),
+        ("ssh://alice@one:22", "one-22", "ssh://alice@one:22"),
+    ],
+)
+def test_a_host_is_named_by_the_user_or_by_where_it_is(word: str, name: str, target: str) -> None:
+    assert named_targets([word]) == {name: target}
+    assert require_name(name, "test") == name
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a_b=one"], "'a_b' names no host"),
+        (["a;b"], "is no host"),
+        (["-oProxyCommand=x", "one"], "names no host"),
+        (["alice@::"], "no name can be made of 'alice@::'"),
+        (["alice@one", "bob@one"], "alice@one and bob@one are both called one"),
+    ],
+)
+def test_what_would_be_no_host_or_two_of_one_name_is_refused(words: list[str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        named_targets(words)

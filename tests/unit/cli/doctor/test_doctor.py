@@ -112,13 +112,6 @@ def test_the_table_fits_its_width_and_says_no_remedy_twice(
 
 
 @pytest.mark.slow
-def test_the_doctor_of_this_host_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.main([]) == 0
-    told = capsys.readouterr().out
-    assert all(f"\n{title}\n" in told for title in ("Testbeds", "Counters", "Virtual machines"))
-
-
-@pytest.mark.slow
 def test_host_facts_are_plain_stable_json() -> None:
     first, second = collect_host(), collect_host()
     assert json.loads(json.dumps(first)) == first
