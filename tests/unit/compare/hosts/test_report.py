@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from report import checks
 from unit.compare.hosts.made import WAYS, real, records_of, write_run
 
 from copycost.__main__ import main
@@ -22,6 +21,7 @@ from copycost.compare.hosts.fleet import gather
 from copycost.compare.hosts.host_results import describe, read_set, read_sets
 from copycost.compare.hosts.import_archive import Parcel
 from copycost.errors import DataError
+from report import checks
 from tools import simulate_fleet
 from tools.recompute.fleet import wrong_fleet_tables
 from tools.simulate_fleet import make_fleet, truth_of
