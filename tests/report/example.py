@@ -10,7 +10,7 @@ from analysed import inputs_of
 from sample_records import sample_record, with_round_trips
 from skipped_records import save as save_record
 from synthetic import Run
-from synthetic.memory import make_memory
+from synthetic.surroundings import make_memory
 
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.conditions import with_condition

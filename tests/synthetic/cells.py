@@ -10,6 +10,7 @@ import pandas as pd
 from copycost.config.conditions import Condition
 from copycost.config.strategy_capabilities import can_exist, split_implementation
 from copycost.config.testbeds import receives_on
+from copycost.records.column import KEY
 from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run, Udp
 
 PER_BYTE = (
@@ -35,11 +36,7 @@ def make_cells(run: Run) -> pd.DataFrame:
     for column, value in run.changes.items():
         changed = table[measured].apply(value, axis=1) if callable(value) else value
         table[column] = table[column].where(~measured, changed)
-    keys = [
-        "study", "testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver",
-        "placement", "rep",
-    ]  # fmt: skip
-    return table.sort_values(keys, ignore_index=True)
+    return table.sort_values(list(KEY), ignore_index=True)
 
 
 def _keys(run: Run, rep: int) -> Iterator[dict]:
@@ -124,9 +121,10 @@ def _over_udp(run: Run, key: dict, values: dict) -> dict:
 
 def _without_receiver(values: dict) -> dict:
     """Return what nobody counts where nobody receives."""
-    names = [name for name in values if name.startswith(("receiver_", "both_"))]
-    gone = {name: "no_receiver" if name.endswith("_status") else np.nan for name in names}
-    return gone | {"receiver_cpus": ""}
+    return {
+        name: "no_receiver" if name.endswith("_status") else np.nan
+        for name in values if name.startswith(("receiver_", "both_"))
+    } | {"receiver_cpus": ""}  # fmt: skip
 
 
 def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict:

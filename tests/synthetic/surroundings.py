@@ -1,4 +1,6 @@
-"""The configuration and the host facts that a synthetic run would have had."""
+"""The configuration, the host facts and the memory floor that a synthetic run would have had."""
+
+from typing import Any
 
 from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run
 
@@ -70,3 +72,17 @@ def make_host(run: Run) -> dict:
         "tools": {"gcc": {"path": "/usr/bin/gcc", "version": "12.2.0"}},
         "unknown": {"cpu.governor": "no cpufreq driver"},
     }  # fmt: skip
+
+
+def make_memory() -> dict[str, Any]:
+    """Return what the analysis reads of results/memory.json: steps where the caches end."""
+
+    def cost(n_bytes: int) -> float:
+        steps = ((32 << 10, 0.006), (1 << 20, 0.014), (32 << 20, 0.035))
+        return next((ns for size, ns in steps if n_bytes <= size), 0.085)
+
+    points = [
+        {"bytes": 1 << power, "ns_per_byte": [cost(1 << power) * (1 + 0.02 * i) for i in range(5)]}
+        for power in range(14, 29)
+    ]
+    return {"status": "measured", "reason": None, "remedy": None, "floor": {"points": points}}

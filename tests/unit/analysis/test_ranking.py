@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from analysed import inputs_of
 from synthetic import Run, Udp
-from synthetic.memory import make_memory
+from synthetic.surroundings import make_memory
 
 from copycost.analysis.json_values import Facts
 from copycost.studies.streams.facts import compute_facts

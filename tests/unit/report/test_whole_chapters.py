@@ -15,8 +15,8 @@ from golden.sentences import environment
 from report.example import REPORT, sources_of, write_inputs
 from synthetic import Run, Udp, make_cells
 from synthetic.guests import in_guests, round_trips_in_guests
-from synthetic.memory import make_memory
 from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
+from synthetic.surroundings import make_memory
 from wires import other_machine, over_wire
 
 from copycost.report.write import build_context, write_report

@@ -37,34 +37,26 @@ def planted(fault: Fault, seed: int = 5) -> Table:
 def made(*columns: str, without: str = "", only: str = "") -> Plant:
     """Make columns anew, by expressions of the others, in which ``@noise(width)`` is around 1.
 
-    Columns may be left out before, or all that is measured `only` but for one.
+    ``@some(factor, share)`` is 1 but for a share of the rows, and a single one at least. Columns
+    may be left out before, or all that is measured `only` but for one.
     """
 
     def plant(table: Table, rng: np.random.Generator) -> Table:
         left = [name for name in table.columns[3:] if only and name not in (only, "rep")]
         table = table.drop(columns=[*left, *without.split()])
+        rows = np.arange(len(table))
         given = {
             "noise": lambda width: np.exp(rng.normal(0, width, len(table))),
             "random": lambda: rng.random(len(table)),
             "uniform": lambda low, high: rng.uniform(low, high, len(table)),
+            "some": lambda factor, share: np.where(
+                (rng.random(len(table)) < share) | (rows == rng.choice(rows)), factor, 1.0),
+            "byte_ns": {"two_copy": 0.11, "one_copy": 0.083, "zero_copy": 0.05},
             "few": lambda: rng.integers(0, 3, len(table)),
-        }
+        }  # fmt: skip
         for column in columns:
             table = table.eval(column, engine="python", local_dict=given)
         return table
-
-    return plant
-
-
-def _scale(column: str, factor: float, share: float = 1.0, without: str = "") -> Plant:
-    """Scale a column, or a share of its rows: of none, a single one."""
-
-    def plant(table: Table, rng: np.random.Generator) -> Table:
-        rows = rng.random(len(table)) < share
-        if share < 1.0:
-            rows[rng.integers(len(table))] = True
-        scaled = {column: table[column].where(~rows, table[column] * factor)}
-        return table.assign(**scaled).drop(columns=without.split())
 
     return plant
 
@@ -108,14 +100,6 @@ def _outliers_to_mean(table: Table, _: np.random.Generator) -> Table:
     worst &= off > 0.015 * rates
     others = (cells.transform("sum") - rates) / (cells.transform("size") - 1)
     return table.assign(throughput_gbps=rates.where(~worst, others.round(4)))
-
-
-def _model(table: Table, rng: np.random.Generator) -> Table:
-    byte_us = table["impl"].map({"two_copy": 1.1e-4, "one_copy": 0.83e-4, "zero_copy": 0.5e-4})
-    time_us = 2 + table["size"] * byte_us + 0.7 * table["threads"]
-    rate = table["size"] * 8e-3 * table["threads"] / time_us
-    rate *= np.exp(rng.normal(0, 0.001, len(table)))
-    return table[[*table.columns[:3]]].assign(throughput_gbps=_rounded(rate, 5))
 
 
 def _drawn_between(table: Table, _: np.random.Generator) -> Table:
@@ -165,25 +149,29 @@ _NO_BYTES = "bytes_received messages"
 FAULTS: Mapping[str, Fault] = {
     # Rows that disagree with themselves.
     "2 % of rows' bytes 15 % up": Fault(
-        _scale("bytes_received", 1.15, 0.02), "throughput_disagrees bytes_disagree"),
+        made("bytes_received = bytes_received * @some(1.15, 0.02)"),
+        "throughput_disagrees bytes_disagree"),
     "messages of one thread": Fault(
         made("messages = (messages / threads).round()", without="bytes_received"),
         "messages_disagree"),
     "messages in thousands in some rows": Fault(
-        _scale("messages", 1e-3, 0.1), "bytes_disagree unit_jumps"),
+        made("messages = messages * @some(1e-3, 0.1)"), "bytes_disagree unit_jumps"),
     "cycles per byte of one side": Fault(
         made("cycles_per_byte = (cycles / bytes_received / 2).round(4)"), "cost_disagrees"),
     # Units.
     "ms for us in some rows": Fault(
-        _scale("latency_us", 1e-3, 0.1, f"throughput_gbps {_NO_BYTES}"), "unit_jumps"),
-    "cycles in thousands in one row": Fault(_scale("cycles", 1e-3, 0.0), "unit_jumps"),
-    "latency in ms throughout": Fault(_scale("latency_us", 1e-3), "short_latency"),
+        made("latency_us = latency_us * @some(1e-3, 0.1)",
+             without=f"throughput_gbps {_NO_BYTES}"), "unit_jumps"),
+    "cycles in thousands in one row": Fault(
+        made("cycles = cycles * @some(1e-3, 0)"), "unit_jumps"),
+    "latency in ms throughout": Fault(made("latency_us = latency_us / 1e3"), "short_latency"),
     "cpu time in ms": Fault(
-        _scale("cpu_time_s", 1e3), "more_cpu_time_than_time cpus_per_thread clock_rate"),
+        made("cpu_time_s = cpu_time_s * 1e3"),
+        "more_cpu_time_than_time cpus_per_thread clock_rate"),
     "cpu time in percent": Fault(
         made("cpu_time_s = (cpu_time_s * 20).round(2)"), "cpus_per_thread clock_rate"),
     "latencies longer than the run": Fault(
-        _scale("latency_us", 1e7, without=f"throughput_gbps {_NO_BYTES}"),
+        made("latency_us = latency_us * 1e7", without=f"throughput_gbps {_NO_BYTES}"),
         "latency_over_duration"),
     "share in percent": Fault(made("copied_share = @uniform(1, 99)"), "share_above_one"),
     # Columns made of others.
@@ -242,9 +230,11 @@ FAULTS: Mapping[str, Fault] = {
     "30 GHz of cycles per thread": Fault(
         made("cycles = (30e9 * threads * duration_s * @noise(0.02)).round()"),
         "cycles_per_thread"),
-    "more cycles than any host has": Fault(_scale("cycles", 1e5), "more_cycles_than_time"),
+    "more cycles than any host has": Fault(
+        made("cycles = cycles * 1e5"), "more_cycles_than_time"),
     "0 to 2 switches with 8 threads": Fault(made("context_switches = @few()"), "few_switches"),
-    "negative latency in one row": Fault(_scale("latency_us", -1.0, 0.0), "below_zero"),
+    "negative latency in one row": Fault(
+        made("latency_us = latency_us * @some(-1, 0)"), "below_zero"),
     "instructions beyond any processor": Fault(
         made("instructions = cycles * 11.3"), "instructions_per_cycle"),
     "fewer cycles than a copy takes": Fault(
@@ -259,7 +249,7 @@ FAULTS: Mapping[str, Fault] = {
     "30 million switches a second": Fault(
         made("context_switches = (threads * 1.5e8 * @noise(0.05)).round()"), "context_switches"),
     "throughput in kbit/s": Fault(
-        _scale("throughput_gbps", 1e6, without=f"latency_us {_NO_BYTES}"),
+        made("throughput_gbps = throughput_gbps * 1e6", without=f"latency_us {_NO_BYTES}"),
         "faster_than_registers"),
     "1700 Gbit/s by copying": Fault(
         made("throughput_gbps = (1700 * threads * @noise(0.05)).round(2)",
@@ -268,7 +258,9 @@ FAULTS: Mapping[str, Fault] = {
         made("throughput_gbps = (51.2 * threads * @noise(0.05)).round(2)", "size = size // 16",
              only="throughput_gbps"), "faster_than_calls"),
     # Curves.
-    "a model with 0.1 % noise": Fault(_model, "smooth", 1),
+    "a model with 0.1 % noise": Fault(
+        made("throughput_gbps = (size * threads * @noise(0.001) / (250 + size * impl.map(@byte_ns)"
+             " / 8 + 87.5 * threads)).round(4)", only="throughput_gbps"), "smooth", 1),
     "a size drawn on a logarithmic axis": Fault(_drawn_between, "interpolated", 1),
     # Rows.
     "a block pasted from the same table": Fault(_paste(), "rows_equal"),
@@ -297,7 +289,7 @@ NOT_FOUND: Mapping[str, Fault] = {
     ).round())),
     "everything made up with real noise": Fault(lambda t, _: honest(seed=9)),
     "throughput raised by 3 % throughout, without bytes": Fault(
-        _scale("throughput_gbps", 1.03, without=f"{_NO_BYTES} latency_us")),
+        made("throughput_gbps = throughput_gbps * 1.03", without=f"{_NO_BYTES} latency_us")),
     "labels exchanged throughout": Fault(_swap("size > 0")),
     "labels exchanged at one size": Fault(_swap("size == 65536")),
     "only the best of ten repetitions": Fault(

@@ -109,6 +109,7 @@ def test_a_mapping_decides(tmp_path: Path) -> None:
         ("", "is empty"),
         ("A1,4096,1,10.5\nA2,4096,1,9.5\n", "not the names of columns"),
         (HEADER, "has no rows below its header"),
+        ("impl,size,gbps,GBPS\nA1,4096,1,2\n", "a column name occurs twice ('gbps')"),
         (f"{HEADER}A1,4096,1,10,5\n", "decimal commas"),
         (f"{HEADER}A1,4096,1\n", "line 2: 3 fields, expected 4"),
         (f"{HEADER}A1,4096,1,fast\n", "'fast' is no throughput"),

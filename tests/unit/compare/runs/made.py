@@ -11,6 +11,7 @@ import yaml
 from synthetic import Run, Udp, make_cells, make_config, make_host
 from synthetic.round_trips import RoundTrips, make_round_trips
 
+from copycost.records.column import KEY
 from copycost.records.columns import CELLS
 from copycost.studies.round_trips.table import ROUND_TRIPS
 
@@ -81,10 +82,7 @@ def _write(table: pd.DataFrame, path: Path, names: tuple[str, ...], made: Made) 
         "started_at": [pd.Timestamp(int(at), unit="ns", tz="UTC").isoformat() for at in start],
     }  # fmt: skip
     table = table.assign(**values | made.columns)
-    table.sort_values(
-        ["study", "testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver",
-         "placement", "rep"]
-    ).to_csv(path, index=False)  # fmt: skip
+    table.sort_values(list(KEY)).to_csv(path, index=False)
 
 
 def slower_by(share: float) -> Callable[[pd.DataFrame], Any]:

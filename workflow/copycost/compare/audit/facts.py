@@ -138,15 +138,8 @@ def _cells(dataset: Dataset) -> pd.DataFrame:
         start_ns=range(len(table)), end_ns=range(len(table)),
     )  # fmt: skip
     rows = keys.join(values).to_dict("records")
-    frame = _frame()
-    return make_table(
-        frame | {str(name): value for name, value in row.items() if pd.notna(value)} for row in rows
-    )
-
-
-def _frame() -> dict[str, object]:
-    """Return what every row of cells must have and a foreign one does not tell."""
-    return {
+    # What every row must have, and a foreign one does not tell.
+    untold: dict[str, object] = {
         **{
             column.name: "" if column.dtype == "str" else 0
             for column in COLUMNS
@@ -158,6 +151,10 @@ def _frame() -> dict[str, object]:
         **{"working_set": HOT, "receiver": RECV, "placement": APART},
         **{"sender_cpus": "any", "receiver_cpus": "any"},
     }
+    return make_table(
+        untold | {str(name): value for name, value in row.items() if pd.notna(value)}
+        for row in rows
+    )
 
 
 def _config(dataset: Dataset, cells: pd.DataFrame) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from copycost.figures.tables import tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.typeset import FORMATS, Format, render_report
-from copycost.studies.streams.facts import Inputs
 from copycost.wording.markdown import code, escape
 
 _CAPTIONS = {
@@ -52,7 +51,13 @@ def write_report(
     write_json(facts, folder / "facts.json")
     write_json(audit, folder / "audit.json")
     slugs = facts["grid"]["conditions"]
-    figures = _draw_figures(analysed, slugs, folder / "figures")
+    figures = []
+    for slug in slugs:
+        drawn = tables_of(slug, analysed.cells, analysed.summary)
+        (folder / "figures" / slug).mkdir(parents=True, exist_ok=True)
+        for name in AUDIT_FIGURES:
+            figures.append(folder / "figures" / slug / f"{name}.svg")
+            save(draw(name, drawn), figures[-1])
     shown = worth_showing(shown_figures(figures), facts["conditions"])
     return typeset(
         "audit.qmd.j2", folder, figures, [kind for kind in FORMATS if kind in formats],
@@ -71,18 +76,6 @@ def write_report(
             f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
         ),
     )  # fmt: skip
-
-
-def _draw_figures(analysed: Inputs, slugs: Sequence[str], folder: Path) -> list[Path]:
-    """Draw the figures of every dataset as SVG; return them."""
-    figures = []
-    for slug in slugs:
-        tables = tables_of(slug, analysed.cells, analysed.summary)
-        (folder / slug).mkdir(parents=True, exist_ok=True)
-        for name in AUDIT_FIGURES:
-            figures.append(folder / slug / f"{name}.svg")
-            save(draw(name, tables), figures[-1])
-    return figures
 
 
 def _table_rows(audit: Facts) -> dict[str, list[list[str]]]:

@@ -106,8 +106,9 @@ def read_results(folder: Path) -> Results:
         version = first.get("schema_version") if isinstance(first, dict) else None
         if version != SCHEMA_VERSION:
             raise DataError(
-                f"{folder}: its records have schema version {shown(version)}, and this copycost reads "
-                f"{SCHEMA_VERSION}; compare with the release that measured it, or measure again"
+                f"{folder}: its records have schema version {shown(version)}, and this copycost "
+                f"reads {SCHEMA_VERSION}; compare with the release that measured it, or measure "
+                "again"
             )
     tables = [
         read_columns(file, definition, _COLUMNS)

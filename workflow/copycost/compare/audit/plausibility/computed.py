@@ -231,20 +231,21 @@ def _multiples(sample: Sample, name: str, axis: str) -> Iterator[Finding]:
     means = sample.means(name)
     means = means[means[name] > 0].assign(step=lambda rows: rows["step"] / rows[name])
     index = [key for key in _LABELS if key != axis]
-    values, steps = (means.pivot(index=index, columns=axis, values=part) for part in (name, "step"))
-    pairs = [(_LABELS[axis](first), values[first], steps[first], second)
-             for first, second in itertools.combinations(values, 2)]  # fmt: skip
-    if axis == "implementation" and len(values.columns) > 2:
-        pairs += [("the mean of all others", values.drop(columns=one).mean(axis=1, skipna=False),
-                   steps[one], one) for one in values]  # fmt: skip
+    wide = [means.pivot(index=index, columns=axis, values=part) for part in (name, "step")]
+    labels = list(map(_LABELS[axis], wide[0]))
+    values, steps = (part.to_numpy(np.float64).T for part in wide)
+    pairs = [(labels[first], values[first], steps[first], second)
+             for first, second in itertools.combinations(range(len(labels)), 2)]  # fmt: skip
+    if axis == "implementation" and len(labels) > 2:
+        pairs += [("the mean of all others", np.delete(values, one, axis=0).mean(axis=0),
+                   steps[one], one) for one in range(len(labels))]  # fmt: skip
     for other, source, source_step, second in pairs:
-        rest = (values[second] / source).map(np.log)
-        both = rest.notna()
+        rest = np.log(values[second] / source)
+        both = ~np.isnan(rest)
         if both.sum() < _LEAST_CELLS:
             continue
-        spread = float(np.log(source[both]).std(ddof=0))
-        step = (steps[second] + source_step)[both].to_numpy()
-        factor = _constant(rest[both].to_numpy(), step, spread)
+        spread = float(np.log(source[both]).std())
+        factor = _constant(rest[both], (steps[second] + source_step)[both], spread)
         if factor is not None:
-            yield sample.found("multiple", name, implementation=_LABELS[axis](second),
-                               other=other, factor=factor, n_cells=int(both.sum()))  # fmt: skip
+            yield sample.found("multiple", name, implementation=labels[second], other=other,
+                               factor=factor, n_cells=int(both.sum()))  # fmt: skip

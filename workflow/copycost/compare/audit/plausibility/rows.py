@@ -235,9 +235,10 @@ def check_bounds(sample: Sample) -> Iterator[Finding]:
         if row["beyond"]:
             names = zip(row["columns"].split("; "), row["value"].split("; "), strict=True)
             bounds += [(code, about, name, row["beyond"]) for about, name in names]
+    columns = dict(frame.items())
     for code, about, name, condition in bounds:
-        value = frame["value"] = frame[name]
-        beyond = pd.Series(frame.eval(condition, engine="python"))
+        value = columns["value"] = frame[name]
+        beyond = pd.Series(pd.eval(condition, engine="python", resolvers=[columns]))
         if not beyond.any():
             continue
         numbers: dict[str, Any] = {"least": float(value[beyond].min())}
