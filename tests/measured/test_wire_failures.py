@@ -177,7 +177,9 @@ def test_a_firewall_between_is_noticed_and_named(
 ) -> None:
     task = repetitions.task(tmp_path, STREAM, peer=facts)
     with firewall(peer.here):
-        record = measure_repetition(replace(task, driver=repetitions.driver(STREAM, 2.0)))
+        record = measure_repetition(
+            replace(task, driver=repetitions.driver(STREAM, io_timeout_s=2.0))
+        )
     remedy = "let TCP connections from the receiver's machine in on"
     assert_told(record, "failed", "connect", remedy)
 
