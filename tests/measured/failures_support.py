@@ -240,6 +240,7 @@ def programs_folder() -> Path:
     (folder / "silent").mkdir()
     (folder / "silent" / "sender_two_copy").symlink_to(folder / "bin" / "sender_two_copy")
     add_program(folder / "silent" / RECEIVER, SILENT_RECEIVER.format(python=sys.executable))
+    (folder / "lock").touch()  # others cannot make it here
     return folder
 
 

@@ -51,12 +51,13 @@ def require_limits(record: Found) -> None:
     assert record["status"] == "measured", reason
 
 
-def driver(cell: Cell, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S) -> Driver:
+def driver(cell: Cell, *ways: str, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S) -> Driver:
+    """Return what drives a cell; `ways` are what sends, if not its own, and the reference."""
     programs = programs_folder() / "bin"
     receiver = programs / RECEIVER if receives_on(cell.testbed) else None
-    return driver_of(
-        cell.implementation, programs / f"sender_{cell.strategy}", receiver, io_timeout_s
-    )
+    way, *beside = [(name, programs / f"sender_{name}") for name in ways or (cell.strategy,)]
+    reference = beside[0] if beside else None
+    return driver_of(cell.implementation, way[1], receiver, io_timeout_s, reference=reference)
 
 
 def task(

@@ -5,7 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -34,11 +36,14 @@ def limited(name: str, *before: str) -> tuple[str, ...]:
     return (*OWN_USER_NAMESPACE, "sh", "-c", script, "sh", *before)
 
 
-@pytest.fixture(scope="module")
-def _user_namespaces() -> None:
-    need_tools("unshare", "setpriv", "prlimit", "mount")
-    if subprocess.run([*OWN_NETWORK, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this user may not make user namespaces")
+def need_place(before: Sequence[str]) -> None:
+    """Skip the test if the words before a wrapper of ours make no place to run something in."""
+    words = list(takewhile(lambda word: word != sys.executable, before))
+    if words:
+        need_tools(words[0])
+        done = subprocess.run([*words, "true"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"{' '.join(words[:3])}: {done.stderr}")
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,30 @@ class Lack:
     before: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     implementation: str = "two_copy"
+    says: str = ""  # what a sender of this name says when it finds that the kernel lacks something
 
 
+SINK = ("--testbed", "sink", "--msg-bytes", "16KiB")
+# a file system of its own, in which the folder with nft is replaced by one without it
+WITHOUT_NFT = """
+set -e
+folder=$(dirname "$(PATH=$PATH:/usr/sbin:/sbin command -v nft)")
+mount -t tmpfs none /mnt
+mkdir /mnt/all /mnt/some
+mount --bind "$folder" /mnt/all
+ln -sf /mnt/all/* /mnt/some
+rm /mnt/some/nft
+mount --bind /mnt/some "$folder"
+exec "$@"
+"""
+REFUSED = Lack(
+    r"nft -f - failed with exit status \d: .*not permitted", "CONFIG_NF_TABLES_NETDEV", "skipped",
+    wrapper("forbid_nftables"), SINK,
+)  # fmt: skip
+LACKING = Lack("sender: lacking: .*", "", "skipped", implementation="lacking")
+MORE_LOCKED = "Cannot allocate memory: more than RLIMIT_MEMLOCK"
 NO_RIGHTS = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 RAISE = r"raise the limit: sudo sysctl user.max_{}_namespaces=1000"
-SOON = ("--io-timeout", "0.5")
 LACKS = {
     "network namespaces": Lack(
         "this host allows no network namespace", RAISE.format("net"), "skipped",
@@ -79,11 +103,11 @@ LACKS = {
                   options=("--sender-cpus", "99999")),
     "lockable memory": Lack(
         "sender: .*No buffer space", "ulimit -l", before=("prlimit", "--memlock=4096", *NOBODY),
-        options=SOON, implementation="zero_copy",
+        implementation="zero_copy",
     ),
     "optmem": Lack(
         ".*No buffer space", "optmem_max", before=(*OWN_NETWORK, *wrapper("small_optmem")),
-        options=SOON, implementation="zero_copy",
+        implementation="zero_copy",
     ),
     "memory for a ring, before anything starts": Lack(
         r"the messages of a ring of 1024\.0 TiB need 1024\.0 TiB of memory, where ",
@@ -94,26 +118,37 @@ LACKS = {
         "sender: ring of 536870912 bytes.*Cannot allocate memory", "smaller working set",
         before=("prlimit", "--as=400000000"), options=("--working-set", "512MiB"),
     ),
+    "a part of the kernel": replace(
+        LACKING, says="not in this kernel", remedy="take this implementation out of config.yaml"
+    ),
+    "lockable memory, as a probe finds": replace(LACKING, says=MORE_LOCKED, remedy="ulimit -l"),
+    "nftables": Lack(
+        "the command nft was not found$", "install the package nftables", "skipped",
+        (*OWN_USER_NAMESPACE, "--mount", "sh", "-c", WITHOUT_NFT, "sh"), SINK,
+    ),
+    "a right to nftables": REFUSED,
+    "a right to nftables, in a user namespace": replace(REFUSED, before=(*REFUSED.before, *NOBODY)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", LACKS)
-def test_what_a_host_lacks_is_said_with_the_remedy(
-    bench: Bench, what: str, request: pytest.FixtureRequest
-) -> None:
+def test_what_a_host_lacks_is_said_with_the_remedy(bench: Bench, what: str) -> None:
     lack = LACKS[what]
-    if "unshare" in lack.before:
-        request.getfixturevalue("_user_namespaces")
-    if lack.before[:1] == ("prlimit",):
-        need_tools("prlimit")
     if NOBODY[0] in lack.before and os.geteuid() != 0:
         pytest.skip("only root can become another user")
+    need_place(lack.before)
+    if lack.options == SINK:
+        need_testbed("sink")
+    if lack.says:
+        script = f"#!/bin/sh\necho 'sender: lacking: {lack.says}' >&2\nexit 77\n"
+        add_program(bench.folder / "bin" / "sender_lacking", script)
     ended = bench.measure(*lack.options, before=lack.before, implementation=lack.implementation)
     if "optmem_max" in ended.text and "Permission denied" in ended.text:
         pytest.skip("this kernel has one optmem_max for all namespaces")
     assert ended.code == {"failed": 1, "skipped": 77}[lack.status], ended.text
     reason, remedy = bench.told(lack.status)
     assert re.match(lack.reason, reason)
+    assert reason.endswith(lack.says)
     assert lack.remedy in remedy
 
 
@@ -162,34 +197,12 @@ def test_counts_of_user_mode_alone_are_marked(bench: Bench) -> None:
     assert "user_mode_only" in [warning["code"] for warning in record["warnings"]]
 
 
-# --- programs
-
-
-@pytest.mark.parametrize(
-    ("said", "remedy"),
-    [
-        ("not in this kernel", "take this implementation out of config.yaml"),
-        ("Cannot allocate memory: more than RLIMIT_MEMLOCK", "ulimit -l"),
-    ],
-)
-def test_a_strategy_that_this_host_lacks_is_skipped_with_its_reason(
-    bench: Bench, said: str, remedy: str
-) -> None:
-    # stands for a sender whose probe finds that the kernel lacks something
-    script = f"#!/bin/sh\necho 'sender: lacking: {said}' >&2\nexit 77\n"
-    add_program(bench.folder / "bin" / "sender_lacking", script)
-    assert bench.measure(implementation="lacking").code == 77
-    reason, told = bench.told("skipped")
-    assert reason == f"sender: lacking: {said}"
-    assert remedy in told
-
-
 # --- the disk
 
 
-@pytest.mark.usefixtures("_user_namespaces")
 def test_a_full_disk_is_one_sentence_and_keeps_what_was_measured(bench: Bench) -> None:
     need_tools("mount")
+    need_place(OWN_USER_NAMESPACE)
     # a disk of one page, which the first file fills; the shell outlives the command to look at it
     script = (
         'mount -t tmpfs -o size=4k none "$0"; echo before > "$0/rep=0.json"; "$@";'
@@ -200,49 +213,3 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_measured(bench: Bench) -
     assert "rep=1.json: cannot be written (No space left on device)" in ended.text
     assert "Traceback" not in ended.text
     assert "exit status 1, left: rep=0.json, before" in ended.text
-
-
-# --- the testbed sink
-
-# a file system of its own, in which the folder with nft is replaced by one without it
-WITHOUT_NFT = """
-set -e
-folder=$(dirname "$(PATH=$PATH:/usr/sbin:/sbin command -v nft)")
-mkdir -p "$0/all" "$0/some"
-mount --bind "$folder" "$0/all"
-ln -sf "$0"/all/* "$0/some"
-rm "$0/some/nft"
-mount --bind "$0/some" "$folder"
-exec "$@"
-"""
-
-
-@pytest.fixture
-def sink() -> tuple[str, ...]:
-    need_testbed("sink")
-    return "--testbed", "sink", "--msg-bytes", "16KiB"
-
-
-def test_missing_nftables_is_skipped_with_the_remedy(
-    bench: Bench, sink: tuple[str, ...], tmp_path: Path
-) -> None:
-    need_tools("unshare", "mount")
-    own_files = ("unshare", "--user", "--map-root-user", "--mount")
-    without = (*own_files, "sh", "-c", WITHOUT_NFT, str(tmp_path))
-    if subprocess.run([*without, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this user may not make file systems of his own")
-    assert bench.measure(*sink, before=without).code == 77
-    told = bench.told("skipped")
-    assert told == ("the command nft was not found", "install the package nftables")
-
-
-@pytest.mark.parametrize("user", [(), NOBODY], ids=["as we are", "in a user namespace"])
-def test_refused_nftables_are_skipped_with_the_remedy(
-    bench: Bench, sink: tuple[str, ...], user: tuple[str, ...]
-) -> None:
-    if user and os.geteuid() != 0:
-        pytest.skip("only root can become another user")
-    assert bench.measure(*sink, before=(*wrapper("forbid_nftables"), *user)).code == 77
-    reason, remedy = bench.told("skipped")
-    assert re.match(r"nft -f - failed with exit status \d: .*not permitted", reason)
-    assert "CONFIG_NF_TABLES_NETDEV" in remedy

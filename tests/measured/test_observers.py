@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import descendants, host_facts
-from measured.repetitions import needs_iperf3, task
+from measured.failures_support import descendants, host_facts, programs_of
+from measured.repetitions import AtStart, measured, needs_iperf3, task
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
@@ -78,12 +78,10 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def planned(folder: Path, way: str, *observers: WindowObserver, perf: str | None = None) -> Task:
+def planned(folder: Path, way: str, *observers: WindowObserver) -> Task:
     testbed = "veth" if os.geteuid() == 0 else "loopback"
-    # long enough for a busy host to run both sides, where it is asked what they used
-    settings = replace(SETTINGS, duration_s=0.5) if perf else SETTINGS
     cell = Cell("streams", testbed, way, 65536, 1)
-    return task(folder, cell, *observers, settings=settings, facts=host_facts(perf))
+    return task(folder, cell, *observers, settings=SETTINGS)
 
 
 def state() -> tuple[list[int], int, str]:
@@ -146,16 +144,37 @@ def test_an_observer_that_cannot_do_its_work_ends_the_repetition_and_leaves_noth
     assert state() == before
 
 
-@needs_iperf3
-@pytest.mark.needs_root
-@pytest.mark.needs_perf
-def test_perf_is_attached_to_a_driver_whose_programs_do_not_switch_it(tmp_path: Path) -> None:
-    record = measure_repetition(planned(tmp_path, "iperf3", perf=shutil.which("perf")))
-    assert record["status"] == "measured", record["reason"]
-    for side in ("sender", "receiver"):
-        counted = record["observed"]["perf_stat"][side]
-        assert counted["status"] == "counted", counted["reason"]
-        assert counted["events"]["task_clock_ns"]["value"] > 0
+def may_set_real_time() -> bool:
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        return False
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    return True
+
+
+def policies(pid: int) -> list[int]:
+    """Return the policy of each thread of a process, its main thread's first."""
+    others = [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+    threads = sorted(others, key=lambda thread: thread != pid)
+    return [os.sched_getscheduler(thread) & ~os.SCHED_RESET_ON_FORK for thread in threads]
+
+
+def test_main_threads_and_perf_come_first_and_the_measured_threads_do_not(tmp_path: Path) -> None:
+    if not may_set_real_time():
+        pytest.skip("no right to give a process a real-time priority (CAP_SYS_NICE)")
+    found: dict[str, list[int]] = {}
+
+    def look(_: object) -> None:
+        for pid in descendants(os.getpid()):
+            found[programs_of(pid)[0]] = policies(pid)
+
+    cell = Cell("streams", "loopback", "two_copy", 65536, 2)
+    perf = shutil.which("perf")
+    measured(tmp_path, cell, AtStart(look), facts=host_facts(perf))
+    main_first = [os.SCHED_FIFO, os.SCHED_OTHER, os.SCHED_OTHER]
+    assert found["sender_two_copy"] == found["receiver_recv"] == main_first
+    assert not perf or found["perf"] == [os.SCHED_FIFO]
 
 
 class Missing:

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import RECEIVER, host_facts, programs_folder
-from measured.repetitions import needs_iperf3, task
+from measured.failures_support import host_facts
+from measured.repetitions import driver, needs_iperf3, task
 
 from copycost.config.cells import Cell
-from copycost.config.testbeds import receives_on
 from copycost.hosts.side import REFERENCES, SIDES
-from copycost.measure.drivers.choice import driver_of
 from copycost.records.record import check_record, write_record
 from copycost.snakefile.describe_repetition import line_of
 from copycost.studies.profile.folded import folded_path, write_folded
@@ -27,14 +25,11 @@ PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 
 def profiled(folder: Path, cell: Cell, *ways: str, **perf: Any) -> Profiled:  # noqa: ANN401
-    """Profile a cell; `ways` are what sends, two_copy by default, and the reference, if any."""
+    """Profile a cell; `ways` are what sends, if not its own, and the reference, if any."""
     facts = host_facts(shutil.which("perf"))
     facts["perf"] |= PERF | perf
-    programs = programs_folder() / "bin"
-    receiver = programs / RECEIVER if receives_on(cell.testbed) else None
-    way, *beside = [(name, programs / f"sender_{name}") for name in ways or ("two_copy",)]
-    driver = driver_of(cell.implementation, way[1], receiver, reference=next(iter(beside), None))
-    found = profile_repetition(replace(task(folder, cell, facts=facts), driver=driver), "auto", 999)
+    plan = replace(task(folder, cell, facts=facts), driver=driver(cell, *ways))
+    found = profile_repetition(plan, "auto", 999)
     check_record(found.record, "record")
     return found
 

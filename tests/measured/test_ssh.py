@@ -14,7 +14,7 @@ import pytest
 from programs import add_program, until
 from sshd import AHEAD_S, NODE, Peer
 
-from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
+from copycost.errors import AttemptFailed, ConfigError, Unavailable
 from copycost.hosts.program import Launch
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh.client import SshTarget
@@ -63,25 +63,6 @@ def test_what_was_brought_is_kept_and_can_be_removed(peer: Peer) -> None:
     assert not cache.exists()
     with SshHost(peer.target) as host:
         assert host.run(["true"]).returncode == 0
-
-
-@pytest.mark.parametrize("victim", ["sshd", "agent-"])
-def test_a_session_that_is_killed_there_is_noticed_and_leaves_nothing(
-    peer: Peer, victim: str
-) -> None:
-    host = SshHost(peer.target)
-    program = host.start(SLEEP)
-    found = subprocess.run(["pgrep", "-f", victim], capture_output=True, text=True, check=True)
-    inside = [pid for pid in found.stdout.split() if _is_there(peer, pid)]
-    assert inside
-    subprocess.run(["kill", "-KILL", *inside], check=False)
-    until(lambda: host._connection.lost is not None)
-    with pytest.raises(HostError, match="the connection to "):
-        host.run(["true"])
-    host.close()
-    program.end()
-    program.close()
-    until(lambda: peer.processes() == [])
 
 
 class SmallRun:
@@ -146,7 +127,7 @@ def small_run(peer: Peer) -> Iterator[SmallRun]:
     until(lambda: peer.processes() == [] and run.here() == {}, SOON_S)
 
 
-def test_a_repetition_that_ends_or_is_killed_leaves_nothing(
+def test_a_repetition_or_a_run_that_ends_or_is_killed_leaves_nothing(
     peer: Peer, small_run: SmallRun
 ) -> None:
     small_run.repeat()
@@ -157,34 +138,32 @@ def test_a_repetition_that_ends_or_is_killed_leaves_nothing(
     os.kill(repetition, signal.SIGKILL)
     until(lambda: peer.processes() == [], SOON_S)
     small_run.repeat()
-    small_run.end_repetition()
-
-
-@pytest.mark.parametrize("mark", ["ssh -T", "[mux]"])
-def test_an_ssh_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun, mark: str) -> None:
-    agent = small_run.repeat()[1]
-    os.kill(small_run.pid_of(mark), signal.SIGKILL)
-    assert small_run.hear() == "lost"
-    until(lambda: peer.processes() == [], SOON_S)
-    assert small_run.repeat()[1] != agent
-    small_run.end_repetition()
-
-
-def test_a_run_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
-    small_run.repeat()
     small_run.process.kill()
     until(lambda: peer.processes() == [] and not small_run.here(), SOON_S)
 
 
-def test_a_link_that_breaks_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
+@pytest.mark.parametrize("what", ["ssh -T", "[mux]", "sshd there", "agent there", "link"])
+def test_a_connection_that_breaks_is_noticed_and_leaves_nothing(
+    peer: Peer, small_run: SmallRun, what: str
+) -> None:
     agent = small_run.repeat()[1]
     assert peer.sessions()
-    peer.here.run(["ip", "link", "set", "sender", "down"])
+    match what:
+        case "sshd there":
+            peer.run_inside("pkill", "-KILL", "^sshd")  # but not the first process there
+        case "agent there":
+            peer.run_inside("kill", "-KILL", str(agent))
+        case "link":
+            peer.here.run(["ip", "link", "set", "sender", "down"])
+        case _:
+            os.kill(small_run.pid_of(what), signal.SIGKILL)
     began_s = time.monotonic()
-    until(lambda: peer.processes() == peer.sessions() == [], SOON_S)
+    until(lambda: peer.processes() == [], SOON_S)
     assert small_run.hear() == "lost"
     assert time.monotonic() - began_s < SOON_S + 1.0
-    peer.here.run(["ip", "link", "set", "sender", "up"])
+    if what == "link":
+        until(lambda: peer.sessions() == [], SOON_S)
+        peer.here.run(["ip", "link", "set", "sender", "up"])
     assert small_run.repeat()[1] != agent
     small_run.end_repetition()
 
@@ -250,13 +229,3 @@ def test_a_cache_there_that_takes_nothing_is_named_with_its_cause(
 def test_what_is_no_target_is_refused_before_ssh_sees_it(name: str) -> None:
     with pytest.raises(ConfigError, match="expected user@other"):
         SshTarget(name)
-
-
-def _is_there(peer: Peer, pid: str) -> bool:
-    """Whether a process is in the peer's process namespace, and not its first."""
-    try:
-        own = Path(f"/proc/{pid}/ns/pid").readlink()
-        first = Path(f"/proc/{peer.first()}/ns/pid").readlink()
-    except OSError:
-        return False
-    return own == first and int(pid) != peer.first()

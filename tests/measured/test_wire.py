@@ -17,7 +17,6 @@ import pytest
 from measured.failures_support import host_facts
 from measured.repetitions import (
     SETTINGS,
-    AtStart,
     assert_told,
     attempted,
     measured,
@@ -63,7 +62,9 @@ def with_wire(facts: dict[str, Any], **changed: object) -> dict[str, Any]:
     return {**facts, "wire": facts["wire"] | changed}
 
 
-def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]) -> None:
+def test_the_other_machine_and_the_way_to_it_are_described(
+    peer: Peer, facts: dict[str, Any]
+) -> None:
     wire = facts["wire"]
     assert wire["unavailable"] is None
     assert (wire["here"]["address"], wire["there"]["address"]) == ADDRESSES
@@ -75,6 +76,15 @@ def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]
     assert wire["unreached"] == {"here": None, "there": None}
     assert wire["there"]["scatter_gather"] in (True, None)
     assert facts["perf"]["status"] in ("available", "missing", "forbidden")
+    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
+    assert found["Wire", "connection here"].state == "ok"
+    assert found["Wire", "connection there"].state == "ok"
+    assert found["Wire", "clock"].value.startswith("known to ")
+    assert found["The other end", "device"].value == "receiver"
+    assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
+    assert ("The other end: kernel", "release") in found
+    ourselves = collect_peer(Wire(peer.target.name, "127.0.0.1", peer.target.options))["wire"]
+    assert "loopback device" in ourselves["unavailable"]["reason"]
 
 
 @pytest.mark.parametrize("kind", ["wire", "wire_in"])
@@ -222,19 +232,6 @@ def test_each_machine_is_sampled_by_its_own_perf(tmp_path: Path, facts: dict[str
         assert counted["events"]["task_clock_ns"]["value"] > 0
 
 
-def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
-    tmp_path: Path, peer: Peer, facts: dict[str, Any]
-) -> None:
-    began_s = time.monotonic()
-    cut = AtStart(lambda _: peer.here.run(["ip", "link", "set", "sender", "down"]))
-    record = attempted(tmp_path, STREAM, cut, peer=facts)
-    assert_told(record, "failed", " ", " ")
-    assert time.monotonic() - began_s < 30
-    peer.here.run(["ip", "link", "set", "sender", "up"])
-    until(lambda: peer.programs() == [], 6.0)
-    measured(tmp_path, STREAM, peer=facts)
-
-
 STRANGER = """
 import socket, sys
 while True:
@@ -269,12 +266,6 @@ def test_strangers_cost_little_and_are_named(
     stranger.end()
     stranger.close()
     assert_told(record, "failed", "port 5303: Address already in use", "wire.ports")
-
-
-def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
-    found = collect_peer(Wire(peer.target.name, "127.0.0.1", peer.target.options))
-    wire: Any = found["wire"]
-    assert "loopback device" in wire["unavailable"]["reason"]
 
 
 def test_the_tiny_grid_is_measured_with_another_machine_that_is_gone_for_seconds(
@@ -332,16 +323,6 @@ def test_the_tiny_grid_is_measured_with_another_machine_that_is_gone_for_seconds
     again = checkout.planned("--configfile", "config/wire_tiny.yaml")
     assert not {"run_cell", "collect_peer"}.intersection(again)
     assert len(checkout.records()) == 8
-
-
-def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
-    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
-    assert found["Wire", "connection here"].state == "ok"
-    assert found["Wire", "connection there"].state == "ok"
-    assert found["Wire", "clock"].value.startswith("known to ")
-    assert found["The other end", "device"].value == "receiver"
-    assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
-    assert ("The other end: kernel", "release") in found
 
 
 @needs_iperf3

@@ -1,11 +1,12 @@
 """What goes wrong over a wire is a record with one sentence and a remedy, and the run goes on.
 
-What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wire.py.
+What ssh refuses is in test_ssh.py; strangers are in test_wire.py.
 """
 
 import copy
 import re
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pytest
 from measured import repetitions
 from measured.repetitions import FACTS, AtStart, assert_told, attempted, measured
 from measured.test_wire import STREAM, with_wire
-from programs import add_program
+from programs import add_program, until
 from sshd import ADDRESSES, Peer
 
 from copycost.cli.doctor import command
@@ -34,6 +35,7 @@ from copycost.studies.cpu_budget.records import measure_budget
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 
+KINDS = ("wire", "wire_in")
 OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 
 
@@ -67,12 +69,22 @@ def test_a_clock_that_jumps_within_the_window_fails_it(
     )
 
 
-def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
-    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+@pytest.mark.parametrize(("what", "said"), [("link", " "), ("machine", "the connection to")])
+def test_a_connection_that_is_lost_is_a_failed_record_and_the_run_goes_on(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any], what: str, said: str
 ) -> None:
-    record = attempted(tmp_path, STREAM, AtStart(lambda _: peer.reboot()), peer=facts)
-    assert_told(record, "failed", "the connection to", " ")
-    assert peer.programs() == []
+    def lose(_: object) -> None:
+        if what == "machine":
+            peer.reboot()
+        else:
+            peer.here.run(["ip", "link", "set", "sender", "down"])
+
+    began_s = time.monotonic()
+    record = attempted(tmp_path, STREAM, AtStart(lose), peer=facts)
+    assert_told(record, "failed", said, " ")
+    assert time.monotonic() - began_s < 30
+    peer.here.run(["ip", "link", "set", "sender", "up"])
+    until(lambda: peer.programs() == [], 6.0)
     measured(tmp_path, STREAM, peer=facts)
 
 
@@ -177,29 +189,25 @@ def test_a_firewall_between_is_noticed_and_named(
 ) -> None:
     task = repetitions.task(tmp_path, STREAM, peer=facts)
     with firewall(peer.here):
-        record = measure_repetition(replace(task, driver=repetitions.driver(STREAM, 2.0)))
+        record = measure_repetition(
+            replace(task, driver=repetitions.driver(STREAM, io_timeout_s=2.0))
+        )
     remedy = "let TCP connections from the receiver's machine in on"
     assert_told(record, "failed", "connect", remedy)
 
 
-@pytest.mark.parametrize(("shut", "testbeds"), [("here", ["wire"]), ("there", ["wire_in"])])
+@pytest.mark.parametrize(("shut", "kind", "other"), [("here", *KINDS), ("there", *KINDS[::-1])])
 def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
-    tmp_path: Path, peer: Peer, shut: str, testbeds: list[str]
+    tmp_path: Path, peer: Peer, shut: str, kind: str, other: str
 ) -> None:
     with firewall(peer.here if shut == "here" else peer.there):
         found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
-        records = {
-            kind: attempted(tmp_path, replace(STREAM, testbed=kind), peer=found)
-            for kind in ("wire", "wire_in")
-        }
-    assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
-    assert [one["reason"] for one in records.values() if one["status"] == "failed"] == []
-    for kind in testbeds:
-        assert "allow TCP connections from 198.18.0." in records[kind]["remedy"]
-        assert "results/peers" in records[kind]["remedy"]
-    (missing,) = (one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"
-                  and one.state == "missing")  # fmt: skip
-    assert missing.name == f"connection {shut}"
+        record = attempted(tmp_path, replace(STREAM, testbed=kind), peer=found)
+        measured(tmp_path, replace(STREAM, testbed=other), peer=found)
+    assert_told(record, "skipped", "", "allow TCP connections from 198.18.0.")
+    assert "results/peers" in record["remedy"]
+    wire = [one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"]
+    assert [one.name for one in wire if one.state == "missing"] == [f"connection {shut}"]
 
 
 def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer: Peer) -> None:

@@ -11,9 +11,7 @@ from measured.repetitions import SETTINGS, assert_told, attempted, measured
 from measured.test_wire import STREAM, with_wire
 from sshd import AHEAD_S, Peer
 
-from copycost.cli.doctor.findings_wire import judge_wire
 from copycost.config.cells import Cell
-from copycost.hosts.local import LocalHost
 from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.derive import derive_row
@@ -35,14 +33,10 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
 def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
     tmp_path: Path, facts: dict[str, Any]
 ) -> None:
-    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
-    clock = found["Wire", "clock"]
-    assert clock.state == "limited"
     for _ in range(3):  # on a busy machine nothing at all may arrive
         record = attempted(tmp_path, STREAM, peer=facts)
         if "nothing arrived" not in str(record["reason"]):
             break
-    assert "make measure.duration_s 1." in str(clock.remedy)
     reason, remedy = "half of the way there and back", "make measure.duration_s 1."
     assert_told(record, "failed", reason, remedy)
 
