@@ -94,7 +94,7 @@ def test_both_ask_in_turns_and_each_times_its_own(
 def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
     bench: Bench, nth: int, study: str
 ) -> None:
-    long = ("--warmup", "0.05", "--duration", "600", "--io-timeout", "3", "--study", study)
+    long = ("--warmup", "0.05", "--duration", "600", "--study", study)
     with bench.started(*long, *PAIR, implementation="zero_copy") as running:
         running.wait_for("window begins")
         ours = {"sender_zero_copy", "sender_two_copy", RECEIVER}

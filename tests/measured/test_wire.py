@@ -75,6 +75,13 @@ def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]
     assert wire["unreached"] == {"here": None, "there": None}
     assert wire["there"]["scatter_gather"] in (True, None)
     assert facts["perf"]["status"] in ("available", "missing", "forbidden")
+    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
+    assert found["Wire", "connection here"].state == "ok"
+    assert found["Wire", "connection there"].state == "ok"
+    assert found["Wire", "clock"].value.startswith("known to ")
+    assert found["The other end", "device"].value == "receiver"
+    assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
+    assert ("The other end: kernel", "release") in found
 
 
 @pytest.mark.parametrize("kind", ["wire", "wire_in"])
@@ -332,16 +339,6 @@ def test_the_tiny_grid_is_measured_with_another_machine_that_is_gone_for_seconds
     again = checkout.planned("--configfile", "config/wire_tiny.yaml")
     assert not {"run_cell", "collect_peer"}.intersection(again)
     assert len(checkout.records()) == 8
-
-
-def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
-    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
-    assert found["Wire", "connection here"].state == "ok"
-    assert found["Wire", "connection there"].state == "ok"
-    assert found["Wire", "clock"].value.startswith("known to ")
-    assert found["The other end", "device"].value == "receiver"
-    assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
-    assert ("The other end: kernel", "release") in found
 
 
 @needs_iperf3
