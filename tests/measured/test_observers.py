@@ -1,7 +1,6 @@
 """Any observer beside any driver, in real repetitions: who is called when, and what goes wrong."""
 
 import os
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import descendants, host_facts
+from measured.failures_support import descendants
 from measured.repetitions import needs_iperf3, task
 
 from copycost.config.cells import Cell
@@ -78,12 +77,9 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def planned(folder: Path, way: str, *observers: WindowObserver, perf: str | None = None) -> Task:
+def planned(folder: Path, way: str, *observers: WindowObserver) -> Task:
     testbed = "veth" if os.geteuid() == 0 else "loopback"
-    # long enough for a busy host to run both sides, where it is asked what they used
-    settings = replace(SETTINGS, duration_s=0.5) if perf else SETTINGS
-    cell = Cell("streams", testbed, way, 65536, 1)
-    return task(folder, cell, *observers, settings=settings, facts=host_facts(perf))
+    return task(folder, Cell("streams", testbed, way, 65536, 1), *observers, settings=SETTINGS)
 
 
 def state() -> tuple[list[int], int, str]:
@@ -144,18 +140,6 @@ def test_an_observer_that_cannot_do_its_work_ends_the_repetition_and_leaves_noth
     assert notes[-2:] == ["close", "other close"]
     assert notes[notes.index(step) + 1 :].count("found") == 0
     assert state() == before
-
-
-@needs_iperf3
-@pytest.mark.needs_root
-@pytest.mark.needs_perf
-def test_perf_is_attached_to_a_driver_whose_programs_do_not_switch_it(tmp_path: Path) -> None:
-    record = measure_repetition(planned(tmp_path, "iperf3", perf=shutil.which("perf")))
-    assert record["status"] == "measured", record["reason"]
-    for side in ("sender", "receiver"):
-        counted = record["observed"]["perf_stat"][side]
-        assert counted["status"] == "counted", counted["reason"]
-        assert counted["events"]["task_clock_ns"]["value"] > 0
 
 
 class Missing:
