@@ -74,7 +74,7 @@ class Bench:
         """Return the command that measures one short repetition; later options win."""
         words = [sys.executable, "-m", "copycost.measure", implementation]
         words += ["--testbed", "loopback", "--warmup", "0.05", "--duration", "0.1"]
-        words += ["--io-timeout", "3", "--bin", str(self.folder / "bin")]
+        words += ["--io-timeout", "15", "--bin", str(self.folder / "bin")]
         words += ["--host", str(self.folder / "host.json"), "--record", str(self.record_path)]
         return [*words, "--lock", str(self.folder / "lock"), *options]
 

@@ -17,7 +17,7 @@ from c.harness import Outcome, Setting, begin_window, ready_pair
 
 from copycost.build.toolchain import compile_program
 from copycost.config.simulated import Geometry
-from copycost.config.simulation_variants import PLAIN, VARIANTS, Variant
+from copycost.config.simulation_variants import PLAIN, VARIANTS
 from copycost.errors import HostError
 from copycost.measure.simulated.cell import Caches, Simulated, cell_text, simulate
 from copycost.measure.simulated.guest import save_guest, simulated_image
@@ -49,12 +49,12 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build.folder
 
 
-def boot(programs: Path, folder: Path, variant: Variant = VARIANTS[PLAIN]) -> Path:
+def boot(programs: Path, folder: Path) -> Path:
     kernel = guests.kernel()
     initrd = folder / "initrd"
     needed = [programs / "sender_two_copy", programs / "receiver_recv"]
     simulated_image(kernel, programs / "simulated_cell", needed).write(initrd)
-    save_guest(variant, kernel, kernel.image, initrd, folder)
+    save_guest(VARIANTS[PLAIN], kernel, kernel.image, initrd, folder)
     return folder
 
 
@@ -223,9 +223,9 @@ def test_a_failing_program_is_told_by_its_own_sentence(run: Run) -> None:
         run("two_copy", "sink", msg_bytes=70_000)
 
 
-def test_a_guest_that_cannot_boot_is_told_with_its_last_words(
-    programs: Path, tmp_path: Path
-) -> None:
-    broken = Variant("no init", kernel_arguments=("rdinit=/missing", "root=/dev/missing"))
+def test_a_guest_that_cannot_boot_is_told_with_its_last_words(tmp_path: Path) -> None:
+    kernel = guests.kernel()
+    nothing = tmp_path / "initrd"
+    nothing.write_bytes(b"")
     with pytest.raises(HostError, match=r"QEMU ended with .*Kernel panic"):
-        boot(programs, tmp_path, broken)
+        save_guest(VARIANTS[PLAIN], kernel, kernel.image, nothing, tmp_path)

@@ -100,7 +100,7 @@ def test_a_warm_up_longer_than_any_wait_keeps_nobody_from_measuring(bench: Bench
 def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
     bench: Bench, nth: int, study: str
 ) -> None:
-    long = ("--warmup", "0.05", "--duration", "600", "--io-timeout", "3", "--study", study)
+    long = ("--warmup", "0.05", "--duration", "600", "--study", study)
     with bench.started(*long, *PAIR, implementation="zero_copy") as running:
         running.wait_for("window begins")
         ours = {"sender_zero_copy", "sender_two_copy", RECEIVER}
