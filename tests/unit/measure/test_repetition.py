@@ -36,13 +36,30 @@ def test_a_missed_window_is_watched_again_whoever_watches(
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--msg-bytes", "64KB"], ["--testbed", "moon"], ["--threads", "0"], []]
+    ("wrong", "said"),
+    [
+        ("--msg-bytes 64KB", "got '64KB', must be a size such as"),
+        ("--msg-bytes 0", "got 0, must be a number, 1 or more"),
+        ("--working-set 0", "got 0, must be a number, 1 or more"),
+        ("--testbed moon", "invalid choice: 'moon'"),
+        ("--threads 0", "got 0, must be a number, 1 or more"),
+        ("--interval -1", "got -1, must be a number, 0 or more"),
+        ("--warmup inf", "got inf, must be a number, 0 or more"),
+        ("--duration 0", "got 0, must be a number, 0.001 or more"),
+        ("--duration nan", "got nan, must be a number, 0.001 or more"),
+        ("--io-timeout nan", "got nan, must be a number, 0.001 or more"),
+        (None, "required: implementation"),
+    ],
 )
-def test_bad_usage_is_exit_code_2(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_usage_is_exit_code_2(
+    wrong: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["one_copy", *wrong] if wrong else [])
+        main(["one_copy", *wrong.split()] if wrong else [])
     assert ended.value.code == 2
-    assert "usage: python -m copycost.measure" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "usage: python -m copycost.measure" in told
+    assert said in told
 
 
 def test_missing_host_facts_are_one_sentence(

@@ -6,7 +6,9 @@ For looking closely at one cell, outside of a workflow; the record goes to stdou
 import argparse
 import json
 import logging
+import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.column import KEY
 from copycost.records.files import read_json
 from copycost.records.record import write_record
-from copycost.wording.numbers import parse_size
+from copycost.wording.numbers import size_option
 
 _STUDIES = ("streams", "round_trips")
 _EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}
@@ -33,15 +35,23 @@ def _cpus(text: str) -> tuple[int, ...] | None:
     return None if text == "auto" else tuple(int(cpu) for cpu in text.split(","))
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"got {number}, must be 1 or more")
+def _at_least(least: float, parse: Callable[[str], float]) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        value = parse(text)
+        if not least <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"got {text}, must be a number, {least:g} or more")
+        return value
+
     return number
 
 
+_count = _at_least(1, int)
+_size = _at_least(1, size_option)
+_some_time = _at_least(0.001, float)
+
+
 def _working_set(text: str) -> str:
-    return text if text in (HOT, COLD) else str(parse_size(text))
+    return text if text in (HOT, COLD) else str(_size(text))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,17 +65,19 @@ def _parser() -> argparse.ArgumentParser:
     add("implementation", help="strategy, with _xN for N messages per call: BIN/sender_STRATEGY")
     add("--study", choices=_STUDIES, default="streams", help="what is measured")
     add("--testbed", choices=TESTBEDS, default="veth", help="where the bytes travel")
-    add("--msg-bytes", type=parse_size, default="64KiB", metavar="SIZE", help="message size")
+    add("--msg-bytes", type=_size, default="64KiB", metavar="SIZE", help="message size")
     add("--threads", dest="n_threads", type=_count, default=1, metavar="N", help="connections")
     add("--working-set", type=_working_set, default=HOT, metavar="SIZE", help="hot, cold or size")
     add("--receiver", choices=RECEIVERS, default=RECV, help="how the other side receives")
     add("--placement", choices=PLACEMENTS, default=APART, help="where both ends run")
     add("--reference", metavar="NAME", help="implementation to measure in turns with it")
     add("--fresh", action="store_true", help="rewrite each message before it is sent")
-    add("--interval", type=int, default=0, metavar="US", help="from request to request [us]")
+    interval = _at_least(0, int)
+    add("--interval", type=interval, default=0, metavar="US", help="from request to request [us]")
     add("--rep", type=_count, default=1, metavar="N", help="number of the repetition")
-    add("--warmup", type=float, default=0.2, metavar="S", help="traffic before the window [s]")
-    add("--duration", type=float, default=1.0, metavar="S", help="window [s]")
+    warmup = _at_least(0, float)
+    add("--warmup", type=warmup, default=0.2, metavar="S", help="traffic before the window [s]")
+    add("--duration", type=_some_time, default=1.0, metavar="S", help="window [s]")
     add("--congestion", default="cubic", metavar="NAME", help="TCP congestion control")
     add("--sender-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
     add("--receiver-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
@@ -75,7 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--bin", type=Path, default="results/bin", metavar="DIR", help="folder of the programs")
     add("--record", type=Path, metavar="FILE", help="write the record there, not to stdout")
     add("--lock", type=Path, default=host_lock_path(), metavar="FILE", help="host-wide lock")
-    add("--io-timeout", type=float, default=DEFAULT_IO_TIMEOUT_S, metavar="S", help="longest wait")
+    wait_s = DEFAULT_IO_TIMEOUT_S
+    add("--io-timeout", type=_some_time, default=wait_s, metavar="S", help="longest wait")
     return parser
 
 
