@@ -43,6 +43,7 @@ from copycost.observers.perf.events import MISS_LEVELS
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
 _WITH_ALL = "Holm, over all misses and pairs of ways"
+
 _Pair = tuple[str, str, str]
 """A column, an implementation, and what it is compared with."""
 _Judged = Mapping[tuple[str, _Pair], Facts]
