@@ -29,8 +29,8 @@ ADDRESSES = ("198.18.0.1", "198.18.0.2")
 AHEAD_S = 100_000
 NODE = "otherhost"
 _LIMIT_S = 10.0
-_SSHD = "/usr/sbin/sshd"
-_CONFIG = """\
+SSHD = "/usr/sbin/sshd"
+CONFIG = """\
 HostKey {folder}/host_key
 AuthorizedKeysFile {folder}/key.pub
 PidFile none
@@ -112,6 +112,19 @@ class Peer:
             self.run_inside("umount", "--lazy", str(cache))
 
 
+def need_sshd() -> None:
+    """Skip the test if there is no sshd."""
+    if not Path(SSHD).exists():
+        pytest.skip("sshd is not installed (openssh-server)")
+
+
+def new_keys(folder: Path, *names: str) -> None:
+    """Make pairs of keys, if not named otherwise those of a user and of a host."""
+    for name in names or ("key", "host_key"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(words, check=True)
+
+
 def lent_peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """Have it for the tests of a module; a fixture's body."""
     with peer(tmp_path_factory.mktemp("peer")) as made:
@@ -125,14 +138,11 @@ def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
     The folder is for its keys, and for what is brought to it. Everything is under way to it for
     `delay_s`, and from it.
     """
-    if not Path(_SSHD).exists():
-        pytest.skip("sshd is not installed (openssh-server)")
+    need_sshd()
     if subprocess.run([*_NAMESPACES, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("the namespaces of another machine cannot be made here")
-    for name in ("key", "host_key"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-        subprocess.run(words, check=True)
-    (folder / "sshd_config").write_text(_CONFIG.format(folder=folder))
+    new_keys(folder)
+    (folder / "sshd_config").write_text(CONFIG.format(folder=folder))
     host_key = " ".join((folder / "host_key.pub").read_text().split()[:2])
     (folder / "known_hosts").write_text(f"{ADDRESSES[1]} {host_key}\n")
     with two_namespaces() as (first, second, _), ExitStack() as stack:
@@ -162,7 +172,7 @@ def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
 
 def _boot(folder: Path, there: NamespaceHost) -> subprocess.Popen[bytes]:
     """Start sshd in its namespaces, and return once it listens."""
-    start = _START.format(node=NODE, sshd=_SSHD, config=folder / "sshd_config")
+    start = _START.format(node=NODE, sshd=SSHD, config=folder / "sshd_config")
     log = folder / "sshd.log"
     with there.inside(), log.open("wb") as said:
         sshd = subprocess.Popen([*_NAMESPACES, "sh", "-c", start], stdout=said, stderr=said)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from programs import add_program, until
-from sshd import AHEAD_S, NODE, Peer
+from sshd import AHEAD_S, NODE, Peer, new_keys
 
 from copycost.errors import AttemptFailed, ConfigError, Unavailable
 from copycost.hosts.program import Launch
@@ -178,8 +178,7 @@ def test_a_connection_that_breaks_is_noticed_and_leaves_nothing(
 def test_a_key_that_one_side_does_not_know_is_a_sentence_with_a_remedy(
     peer: Peer, tmp_path: Path, option: str, said: str, remedy: str
 ) -> None:
-    key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")]
-    subprocess.run(key, check=True)
+    new_keys(tmp_path, "key")
     known, other = (option.format(folder=folder) for folder in (peer.folder, tmp_path))
     options = tuple(other if one == known else one for one in peer.target.options)
     assert options != peer.target.options

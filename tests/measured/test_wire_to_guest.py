@@ -4,7 +4,6 @@ Its device takes bytes from where they lie, so that what it sends with zero-copy
 over a network card.
 """
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import guests
 import pytest
 from measured.repetitions import measured
 from programs import until
+from sshd import CONFIG, SSHD, need_sshd, new_keys
 
 from copycost.cli.doctor.peer import collect_peer
 from copycost.config.cells import Cell
@@ -35,26 +35,15 @@ pytestmark = [
 
 SETTINGS = Settings(warmup_s=0.3, duration_s=1.0, congestion_control="reno")
 CELL = Cell("streams", "wire_in", "zero_copy", 65536, 1)
-SSHD = Path("/usr/sbin/sshd")
-CONFIG = """\
-HostKey /etc/ssh/host_key
-AuthorizedKeysFile /etc/ssh/authorized_keys
-PidFile none
-UsePAM no
-StrictModes no
-PermitRootLogin yes
-"""
 
 
 def add_sshd(image: GuestImage, folder: Path) -> None:
     """Add a real sshd, with keys made for the test."""
-    for name in ("key", "host_key"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-        subprocess.run(words, check=True)
-    image.add_program(SSHD)
-    image.add("/etc/ssh/sshd_config", CONFIG.encode())
+    new_keys(folder)
+    image.add_program(Path(SSHD))
+    image.add("/etc/ssh/sshd_config", CONFIG.format(folder="/etc/ssh").encode())
     image.add("/etc/ssh/host_key", (folder / "host_key").read_bytes(), 0o600)
-    image.add("/etc/ssh/authorized_keys", (folder / "key.pub").read_bytes())
+    image.add("/etc/ssh/key.pub", (folder / "key.pub").read_bytes())
     image.add("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nsshd:x:9:9::/run/sshd:/bin/no\n")
     image.add_folder("/run/sshd")
     for name in ("mkdir", "mv"):
@@ -64,8 +53,7 @@ def add_sshd(image: GuestImage, folder: Path) -> None:
 @pytest.fixture
 def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
     """The facts of the guest as a peer, while we are in the network that it is in."""
-    if not SSHD.exists():
-        pytest.skip("sshd is not installed (openssh-server)")
+    need_sshd()
     image = agent_image(guests.kernel(), ["virtio_net"], ["ip", "ethtool"])
     add_sshd(image, tmp_path)
     spec = guests.spec_of(image, tmp_path, memory_mib=384)
@@ -74,8 +62,8 @@ def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
     with borrowed(spec, ["a"]) as lease:
         (guest,) = lease.hosts
         here = NamespaceHost(LocalHost(), Namespace(lease.network_fd), "the guest's network")
-        words = (str(SSHD), "-D", "-e", "-f", "/etc/ssh/sshd_config")
-        sshd = guest.start(Launch(words, str(SSHD)))
+        words = (SSHD, "-D", "-e", "-f", "/etc/ssh/sshd_config")
+        sshd = guest.start(Launch(words, SSHD))
         until(lambda: "Server listening" in sshd.errors(), 30.0, sshd.errors)
         with here.inside():
             yield collect_peer(Peer(f"root@{ADDRESSES['a']}", ssh_options=(*options, *unknown)))
