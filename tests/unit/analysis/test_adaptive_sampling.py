@@ -92,6 +92,7 @@ def sizes_of(cells: Iterable[Cell]) -> list[int]:
     return sorted({cell.msg_bytes for cell in cells})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("crossover", "testbed"), [(2000, "veth"), (11000, "vm_pair"), (200_000, "veth")]
 )
@@ -107,6 +108,7 @@ def test_a_bracket_of_sixteen_is_narrowed_to_one_and_a_half(crossover: float, te
             assert replace(cell, implementation=name, rep=rep) in rows
 
 
+@pytest.mark.slow
 def test_where_the_verdict_is_open_both_sides_of_it_are_narrowed() -> None:
     def even_between(cell: Cell) -> float:
         return -0.3 if cell.msg_bytes < 5000 else 0.3 if cell.msg_bytes > 100_000 else 0.0

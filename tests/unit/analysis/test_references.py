@@ -18,6 +18,8 @@ from copycost.analysis.throughput_factors import explain_pair
 from copycost.records.columns import PAIRED
 from copycost.studies.streams.facts import compute_facts, views_of
 
+pytestmark = pytest.mark.slow
+
 WAYS = ("two_copy", "one_copy", "zero_copy")
 LOGS = {"two_copy": 0.0, "one_copy": 0.3, "zero_copy": -0.7}
 RUN = Run(

@@ -26,6 +26,7 @@ def test_cost_metric_is_what_this_host_really_counts(run: Run, name: str, reason
     assert (cost.name, cost.reason) == (name, reason)
 
 
+@pytest.mark.slow
 def test_the_table_of_findings_holds_every_finding_with_its_reasons(tmp_path: Path) -> None:
     run = Run(msg_bytes=(1024, 65536), n_threads=(1, 2), counters=True, udp=Udp())
     findings = [read_finding(found) for found in facts_of(run)["findings"]]

@@ -70,6 +70,7 @@ def test_a_host_was_to_measure_what_its_configuration_says(tmp_path: Path) -> No
     assert _n_planned(path) == _n_planned(tmp_path / "none.json") == 0
 
 
+@pytest.mark.slow
 def test_an_emulated_guest_is_no_host_to_compare_and_recomputation_leaves_it_out(
     tmp_path: Path,
 ) -> None:

@@ -13,6 +13,8 @@ from copycost.studies.simulated.facts import copied_shares, level_of
 from copycost.studies.simulated.table import SIMULATED, functions_of, rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts
 
+pytestmark = pytest.mark.slow
+
 FALLS = {"l1d": 2.0, "l2": 0.0, "llc": 0.0}
 
 
