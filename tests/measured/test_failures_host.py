@@ -155,31 +155,35 @@ def test_what_a_host_lacks_is_said_with_the_remedy(bench: Bench, what: str) -> N
 # --- perf
 
 
-def test_perf_that_vanished_is_named_and_measured_without(bench: Bench) -> None:
-    bench.write_host("/nonexistent/perf")
-    ended = bench.measure()
+@pytest.mark.parametrize(
+    ("path", "before", "said"),
+    [
+        ("/nonexistent/perf", (), "/nonexistent/perf: No such file or directory"),
+        # a seccomp filter, as containers have it, since a stricter perf_event_paranoid is host-wide
+        pytest.param(
+            shutil.which("perf"), wrapper("forbid_perf"), "perf ended with exit status",
+            marks=pytest.mark.needs_perf,
+        ),
+    ],
+)  # fmt: skip
+def test_perf_that_cannot_be_had_is_named_and_measured_without(
+    bench: Bench, path: str, before: tuple[str, ...], said: str
+) -> None:
+    bench.write_host(path)
+    ended = bench.measure(before=before)
     assert ended.code == 0
-    assert "/nonexistent/perf: No such file or directory: measuring without perf" in ended.text
-    side = bench.record()["observed"]["perf_stat"]["receiver"]
+    assert before or f"{said}: measuring without perf" in ended.text
+    record = bench.record()
+    assert record["driver"]["receiver"]["in_window"]["bytes"] > 0
+    side = record["observed"]["perf_stat"]["receiver"]
     assert side["status"] == "failed"
-    assert "/nonexistent/perf: No such file" in side["reason"]
+    assert said in side["reason"]
     assert side["events"]["task_clock_ns"] == {
         "value": None,
         "status": "not_counted",
         "running_percent": None,
         "user_only": False,
     }
-
-
-@pytest.mark.needs_perf
-def test_perf_that_the_kernel_forbids_is_named_and_measured_without(bench: Bench) -> None:
-    # a seccomp filter, as containers have it, since a stricter perf_event_paranoid is host-wide
-    bench.write_host(shutil.which("perf"))
-    assert bench.measure(before=wrapper("forbid_perf")).code == 0
-    record = bench.record()
-    assert record["driver"]["receiver"]["in_window"]["bytes"] > 0
-    assert record["observed"]["perf_stat"]["sender"]["status"] == "failed"
-    assert "perf ended with exit status" in record["observed"]["perf_stat"]["sender"]["reason"]
 
 
 @pytest.mark.needs_root

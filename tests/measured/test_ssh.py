@@ -27,19 +27,6 @@ SOON_S = 5.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 
 
-def test_another_machine_serves_us_in_its_own_clock_and_name(peer: Peer) -> None:
-    host = SshHost(peer.target)
-    assert host.kind == "ssh"
-    assert host.run(["hostname"]).stdout == f"{NODE}\n"
-    assert abs(host.clock_offset_ns - AHEAD_S * 10**9) <= host.clock_uncertainty_ns
-    assert host.clock_uncertainty_ns < 50e6
-    program = host.start(SLEEP)
-    assert "/bin/sleep 60" in peer.processes()
-    host.close()
-    program.close()
-    until(lambda: peer.processes() == [])
-
-
 def test_sessions_of_a_run_share_one_connection(peer: Peer) -> None:
     accepted = (peer.folder / "sshd.log").read_text().count("Accepted publickey")
     with SshHost(peer.target):
@@ -51,11 +38,20 @@ def test_sessions_of_a_run_share_one_connection(peer: Peer) -> None:
     assert log.count("Accepted publickey") <= accepted + 1
 
 
-def test_what_was_brought_is_kept_and_can_be_removed(peer: Peer) -> None:
+def test_another_machine_serves_us_in_its_own_clock_and_name_and_keeps_what_was_brought(
+    peer: Peer,
+) -> None:
     own = peer.folder / "own"
     own.write_text("#!/bin/sh\necho ours\n")
     with SshHost(peer.target) as host:
+        assert host.kind == "ssh"
+        assert host.run(["hostname"]).stdout == f"{NODE}\n"
+        assert abs(host.clock_offset_ns - AHEAD_S * 10**9) <= host.clock_uncertainty_ns < 50e6
         assert host.run([host.path_of(own)]).stdout == "ours\n"
+        program = host.start(SLEEP)
+        assert "/bin/sleep 60" in peer.processes()
+    program.close()
+    until(lambda: peer.processes() == [])
     cache = peer.folder / "cache" / "copycost"
     assert len(list(cache.glob("agent-*.pyz"))) == 1
     assert len(list(cache.glob("programs/*/own"))) == 1
