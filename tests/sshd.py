@@ -125,12 +125,6 @@ def new_keys(folder: Path, *names: str) -> None:
         subprocess.run(words, check=True)
 
 
-def lent_peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """Have it for the tests of a module; a fixture's body."""
-    with peer(tmp_path_factory.mktemp("peer")) as made:
-        yield made
-
-
 @contextmanager
 def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
     """Build it, and run the block in its neighbour's network.

@@ -14,7 +14,12 @@ from copycost.cli.doctor.peer import collect_peer
 from copycost.config.wire import Wire
 
 our_daemon = pytest.fixture(scope="module")(guests.run_of_our_own)
-peer = pytest.fixture(scope="module")(sshd.lent_peer)
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
+        yield made
 
 
 @pytest.fixture

@@ -123,10 +123,6 @@ class Bench:
         assert record["observed"] == {}
         return record["reason"], record["remedy"]
 
-    def left_over(self) -> list[str]:
-        """Return the names of half-written files."""
-        return [path.name for path in self.records.iterdir() if path.suffix != ".json"]
-
 
 @dataclass
 class Running:
