@@ -54,7 +54,7 @@ CLAIMS: dict[str, Callable[[], float]] = {
         "1 start ", "noise == 'two modes of one side' and n_rounds == 3"
     ).min(),
     r"up to \*\*11\.0 %\*\*": lambda: 100 * table("decisions")["wrong"].max(),
-    r"at most 1\.0 % of the runs of any kind": lambda: 100 * table("groups")["wrong"].max(),
+    r"at most 2\.0 % of the runs of any kind": lambda: 100 * table("groups")["wrong"].max(),
     r"1\.0 % where `two_copy` alone": lambda: 100 * table("unexpected")["share"].max(),
     r"1\.6 % of all": lambda: 100 * table("claims")["wrong"].mean(),
     r"at most 6\.0 % of any of 222": lambda: 100 * table("claims")["wrong"].max(),
