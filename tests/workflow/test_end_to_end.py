@@ -39,6 +39,7 @@ def overlapping(checkouts: list[Checkout]) -> list[tuple[int, int]]:
 def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
     checkout = whole_run.checkout
     lines = whole_run.said.splitlines()
+    assert "Warning" not in whole_run.said  # as pandas and others say to programmers
 
     assert re.fullmatch(
         r"copycost: measuring 8 repetitions, which takes about 6 s; all in all about \d+ s\.",

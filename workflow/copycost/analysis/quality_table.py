@@ -66,7 +66,8 @@ def quality_table(cells: pd.DataFrame, key: Sequence[str] = CELL) -> pd.DataFram
     # One number per cell: grouping by it is cheaper than by names.
     codes = cells.groupby([*key], sort=True).ngroup()
     keys = cells[[*key]].assign(cell=codes).drop_duplicates().sort_values("cell")
-    measured = cells.assign(cell=codes).loc[cells["status"] == "measured", ["cell", *_USED]]
+    is_measured = cells["status"] == "measured"
+    measured = cells.loc[is_measured, _USED].assign(cell=codes[is_measured])
     for code in DISTURBANCES:
         measured[f"n_{code}"] = has_warning(measured, code)
     groups = measured.groupby("cell")
