@@ -23,7 +23,6 @@ PYTHON = FOLDER / "bin/python"
 LAUNCH = "workflow/copycost/cli/launch.py"
 RUN, TESTS, SLURM, MEASURE = (f"requirements{part}" for part in ("", "-dev", "-slurm", "-measure"))
 _CANDIDATES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
-_EXACTLY = ["--no-deps", "--require-hashes", "--requirement"]
 _IS_FIT = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
 
 INTERRUPTED = interruption.LINE.replace("copycost:", "run:")
@@ -143,11 +142,12 @@ def _install(packages: str) -> bool:
 
     uv takes a third of the time; but only pip heeds pip's settings, such as a mirror.
     """
-    what = f"making the Python environment in .venv from {packages}"
-    pip, uv = ([str(PYTHON), "-m", *words, "install"] for words in (["pip"], ["uv", "pip"]))
-    pip += ["--disable-pip-version-check", "--progress-bar", "off", *_EXACTLY]
+    python, what = str(PYTHON), f"making the Python environment in .venv from {packages}"
+    exactly = ["--no-deps", "--require-hashes", "--requirement"]
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off",
+           *exactly]  # fmt: skip
     # compiled now: where PYTHONDONTWRITEBYTECODE is set, each process would do it for itself
-    uv += ["--python", str(PYTHON), "--compile-bytecode", *_EXACTLY]
+    uv = [python, "-m", "uv", "pip", "install", "--python", python, "--compile-bytecode", *exactly]
     return (
         in_log("installing uv in .venv", [*pip, "envs/uv.txt"])
         and in_log(f"{what} (once)", [*uv, packages])
